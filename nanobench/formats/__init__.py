@@ -1,0 +1,1 @@
+"""Bytes ↔ model: strict reading, canonical writing, digests, JSON Schemas. No I/O beyond bytes."""

@@ -1,0 +1,173 @@
+"""The strict converter: what a document says is what the model holds, or there is an error with its path.
+
+cattrs is lax by default ("1" becomes 1, 1.9 becomes 1, true becomes 1). Here every primitive is checked by
+exact type, unknown keys are refused, and the problems of all parts of a document are reported at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
+
+import attrs
+from cattrs import Converter
+from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory
+from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError, IterableValidationError
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from nanobench.errors import Refused
+from nanobench.model.fields import Document, FieldError
+
+T = TypeVar("T")
+_NAMES = {
+    str: "a string",
+    int: "an integer",
+    bool: "a boolean",
+    float: "a float",
+    dict: "a table",
+    list: "an array",
+    type(None): "null",
+}
+
+
+class WrongType(ValueError):
+    """A value of another type than the model asks for."""
+
+
+def structure(document: Document, kind: type[T], *, where: str) -> T:
+    """The model object that ``document`` describes.
+
+    Args:
+        document: a parsed document (see :func:`nanobench.formats.plain.check_plain`).
+        kind: a frozen attrs class of :mod:`nanobench.model`.
+        where: what the document is, for messages (a file name).
+
+    Raises:
+        Refused: ``NB_SCHEMA``, one line a problem, each with its path in the document.
+    """
+    try:
+        return _CONVERTER.structure(document, kind)
+    except Exception as error:
+        problems = tuple(_problems(error, ""))
+        raise Refused(
+            "NB_SCHEMA",
+            f"not a valid {kind.__name__}",
+            where=where,
+            details=problems,
+            hint="mend the keys named above; schemas/ has the JSON Schema of every document",
+        ) from error
+
+
+def unstructure(value: Any) -> Document:
+    """The document of a model object: keys in the order of the class, absent optionals left out."""
+    return cast(Document, _CONVERTER.unstructure(value))
+
+
+def _problems(error: BaseException, path: str) -> Iterator[str]:
+    if isinstance(error, ClassValidationError):
+        noted, bare = error.group_exceptions()
+        for inner, note in noted:
+            yield from _problems(inner, f"{path}.{note.name}".lstrip("."))
+        for inner in bare:
+            yield from _problems(inner, path)
+    elif isinstance(error, IterableValidationError):
+        noted_items, bare = error.group_exceptions()
+        for inner, item in noted_items:
+            yield from _problems(inner, f"{path}[{item.index}]")
+        for inner in bare:
+            yield from _problems(inner, path)
+    elif isinstance(error, ForbiddenExtraKeysError):
+        for key in sorted(error.extra_fields):
+            yield f"{path}.{key}".lstrip(".") + ": unknown key"
+    elif isinstance(error, KeyError):
+        yield f"{path}.{error.args[0]}".lstrip(".") + ": missing"
+    elif isinstance(error, FieldError):
+        yield f"{path}.{error.field}".lstrip(".") + f": {error}"
+    else:
+        yield f"{path or '(top)'}: {error}"
+
+
+def _named(value: Any) -> str:
+    return f"{_NAMES.get(type(value), type(value).__name__)} ({value!r:.60})"
+
+
+def _expect(kind: type, value: Any) -> None:
+    if type(value) is not kind:
+        raise WrongType(f"expected {_NAMES[kind]}, found {_named(value)}")
+
+
+def _exact(kind: type) -> Any:
+    def hook(value: Any, _: Any) -> Any:
+        _expect(kind, value)
+        return value
+
+    return hook
+
+
+def _literal(value: Any, kind: Any) -> Any:
+    for choice in get_args(kind):
+        if type(choice) is type(value) and choice == value:
+            return value
+    raise WrongType(f"expected one of {', '.join(map(repr, get_args(kind)))}, found {_named(value)}")
+
+
+def _enum(value: Any, kind: type[Enum]) -> Enum:
+    _expect(str, value)
+    try:
+        return kind(value)
+    except ValueError:
+        raise WrongType(f"expected one of {', '.join(m.value for m in kind)}, found {value!r}") from None
+
+
+def _origin(kind: Any) -> Any:
+    return get_origin(kind)
+
+
+def _plain_document(value: Any, _: Any) -> Document:
+    _expect(dict, value)
+    return cast(Document, value)
+
+
+def _expecting(container: type, hook: Any) -> Any:
+    def checked(value: Any, kind: Any) -> Any:
+        _expect(container, value)
+        return hook(value, kind)
+
+    return checked
+
+
+def _make() -> Converter:
+    converter = Converter(forbid_extra_keys=True, detailed_validation=True, prefer_attrib_converters=False)
+    for kind in (str, int, bool):
+        converter.register_structure_hook(kind, _exact(kind))
+    converter.register_structure_hook_func(lambda t: _origin(t) is Literal, _literal)
+    converter.register_structure_hook_func(lambda t: isinstance(t, type) and issubclass(t, Enum), _enum)
+
+    @converter.register_structure_hook_factory(attrs.has)
+    def _(kind: type) -> Any:
+        return _expecting(dict, make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=True))
+
+    @converter.register_structure_hook_factory(lambda t: _origin(t) is tuple)
+    def _(kind: Any) -> Any:
+        return _expecting(list, homogenous_tuple_structure_factory(kind, converter))
+
+    @converter.register_structure_hook_factory(lambda t: _origin(t) is dict)
+    def _(kind: Any) -> Any:
+        return _expecting(dict, mapping_structure_factory(kind, converter))
+
+    converter.register_structure_hook_func(lambda t: t == Document, _plain_document)
+
+    @converter.register_unstructure_hook_factory(attrs.has)
+    def _(kind: type) -> Any:
+        absent = {a.name: override(omit_if_default=True) for a in attrs.fields(kind) if a.default is None}
+        return make_dict_unstructure_fn(kind, converter, **absent)  # type: ignore[arg-type]
+
+    @converter.register_unstructure_hook_factory(lambda t: _origin(t) is tuple)
+    def _(kind: Any) -> Any:
+        return lambda value: [converter.unstructure(item) for item in value]
+
+    return converter
+
+
+_CONVERTER = _make()

@@ -1,0 +1,59 @@
+"""What may stand in any document at all, before a model looks at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nanobench.errors import Refused
+from nanobench.model.fields import Document
+
+_SAFE_INTEGER = 2**53 - 1
+_MAX_DEPTH = 64
+
+
+def check_plain(document: Any, *, where: str, null: bool = False) -> Document:
+    """``document`` if it holds only strings, booleans, integers within ±(2^53-1), arrays and tables.
+
+    Floats, dates and larger integers do not survive every TOML and JSON implementation unchanged, and a digest
+    must not depend on one.
+
+    Raises:
+        Refused: ``NB_VALUE``, naming the path of every forbidden value.
+    """
+    problems = list(_problems(document, "", 0, null=null))
+    if not isinstance(document, dict):
+        problems = [f"(top): expected a table, found {type(document).__name__}"]
+    if problems:
+        raise Refused(
+            "NB_VALUE",
+            "values that no document of ours may hold",
+            where=where,
+            details=tuple(problems),
+            hint="use strings, integers, booleans, arrays and tables; write dates and fractions as strings",
+        )
+    result: Document = document
+    return result
+
+
+def _problems(value: Any, path: str, depth: int, *, null: bool) -> list[str]:
+    if depth > _MAX_DEPTH:
+        return [f"{path}: nested deeper than {_MAX_DEPTH}"]
+    if isinstance(value, dict):
+        pairs = [(f"{path}.{key}".lstrip("."), item) for key, item in value.items()]
+        bad_keys = [p for key in value for p in _scalar(key, f"{path} (a key)", null=False)]
+    elif isinstance(value, list):
+        pairs, bad_keys = [(f"{path}[{index}]", item) for index, item in enumerate(value)], []
+    else:
+        return _scalar(value, path, null=null)
+    return bad_keys + [p for at, item in pairs for p in _problems(item, at, depth + 1, null=null)]
+
+
+def _scalar(value: Any, path: str, *, null: bool) -> list[str]:
+    if isinstance(value, bool) or (null and value is None):
+        return []
+    if isinstance(value, int):
+        return [] if abs(value) <= _SAFE_INTEGER else [f"{path}: the integer {value} exceeds ±(2^53-1)"]
+    if isinstance(value, str):
+        surrogate = any(0xD800 <= ord(c) <= 0xDFFF for c in value)
+        return [f"{path}: a lone surrogate in {value!r:.60}"] if surrogate else []
+    return [f"{path}: a {type(value).__name__} ({value!s:.60}) is not allowed"]

@@ -1,0 +1,99 @@
+"""Field types shared by all documents. The strict converter and the JSON Schema both read these rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NewType
+
+from attrs import Attribute, field
+
+Document = dict[str, Any]
+"""A parsed TOML or JSON document, untouched by our classes (what digests of specs are taken over)."""
+
+Digest = NewType("Digest", str)
+"""``algorithm:hex``, e.g. ``sha256:…`` or ``sha512:…``."""
+
+IDENTIFIER = r"[a-z0-9][a-z0-9._-]{0,63}"
+SHA256 = r"[0-9a-f]{64}"
+DIGEST = r"(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})"
+COMMIT = r"[0-9a-f]{40}"
+ENV_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+RELATIVE_PATH = r"(?!/)(?!\.\.?(/|$))(?!.*/\.\.?(/|$))(?!.*//)[^\x00\n]+"
+
+
+class FieldError(ValueError):
+    """A value that its field forbids; names the field, so that a message can give the whole path."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def text(pattern: str = r"(?s).+", **kwargs: Any) -> Any:
+    """A string field that must match ``pattern`` as a whole."""
+    return field(validator=_matching(pattern), metadata={"pattern": f"^(?:{pattern})$"}, **kwargs)
+
+
+def optional_text(pattern: str = r"(?s).+") -> Any:
+    """Like :func:`text`, absent by default."""
+    return field(
+        default=None,
+        validator=_optional(_matching(pattern)),
+        metadata={"pattern": f"^(?:{pattern})$"},
+    )
+
+
+def texts(pattern: str = r"(?s).+", *, unique: bool = True, nonempty: bool = False, **kwargs: Any) -> Any:
+    """A tuple of strings, each matching ``pattern``; unique unless said otherwise."""
+    return field(
+        validator=_each(pattern, unique=unique, nonempty=nonempty),
+        metadata={"items_pattern": f"^(?:{pattern})$", "unique": unique, "min_items": int(nonempty)},
+        **kwargs,
+    )
+
+
+def whole(minimum: int, maximum: int, **kwargs: Any) -> Any:
+    """An integer within ``minimum`` and ``maximum``, both included."""
+
+    def check(_: Any, attribute: Attribute[Any], value: int) -> None:
+        if not minimum <= value <= maximum:
+            raise FieldError(attribute.name, f"{value} is not within {minimum} and {maximum}")
+
+    return field(validator=check, metadata={"minimum": minimum, "maximum": maximum}, **kwargs)
+
+
+Validator = Callable[[Any, "Attribute[Any]", Any], None]
+
+
+def _matching(pattern: str) -> Validator:
+    compiled = re.compile(pattern)
+
+    def check(_: Any, attribute: Attribute[Any], value: str) -> None:
+        if not compiled.fullmatch(value):
+            raise FieldError(attribute.name, f"{value!r} does not match {pattern}")
+
+    return check
+
+
+def _optional(inner: Validator) -> Validator:
+    def check(instance: Any, attribute: Attribute[Any], value: Any) -> None:
+        if value is not None:
+            inner(instance, attribute, value)
+
+    return check
+
+
+def _each(pattern: str, *, unique: bool, nonempty: bool) -> Validator:
+    one = _matching(pattern)
+
+    def check(instance: Any, attribute: Attribute[Any], value: tuple[str, ...]) -> None:
+        for item in value:
+            one(instance, attribute, item)
+        if unique and len(set(value)) != len(value):
+            twice = next(v for v in value if value.count(v) > 1)
+            raise FieldError(attribute.name, f"{twice!r} stands twice")
+        if nonempty and not value:
+            raise FieldError(attribute.name, "at least one is needed")
+
+    return check

@@ -1,0 +1,200 @@
+"""The three kinds of lock. A lock is mirror-neutral and holds nothing of the machine or the moment.
+
+``version`` says how to read a lock, ``revision`` which gates it had to pass, ``recipe`` which version of our
+own canonicalisation made its bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import field, frozen
+
+from nanobench.model.environment import Limits
+from nanobench.model.fields import (
+    COMMIT,
+    DIGEST,
+    IDENTIFIER,
+    RELATIVE_PATH,
+    SHA256,
+    Digest,
+    Document,
+    optional_text,
+    text,
+    texts,
+    whole,
+)
+
+LOCK_VERSION = 1
+LOCK_REVISION = 1
+RECIPE = 1
+PLATFORM = "linux/amd64"
+
+PURL = r"pkg:[a-z]+/[^\s]+@[^\s]+"
+
+
+@frozen(kw_only=True)
+class Package:
+    """One file of one package.
+
+    ``path`` is its place below the registry of the purl's type (deb: the pool path; pypi: ``project/file`` of
+    the simple index; npm: ``name/-/file.tgz``). ``digest`` is ``sha256:…`` or the ecosystem's own ``sha512:…``.
+    ``role`` says what it is for: ``debian``, ``python``, ``python-build``, ``installer``, ``npm``, ``node``.
+    ``target`` is where the npm closure unpacks it (``node_modules/…``).
+    """
+
+    purl: str = text(PURL)
+    role: Literal["debian", "python", "python-build", "installer", "npm", "node"]
+    path: str = text(RELATIVE_PATH)
+    digest: Digest = text(DIGEST)
+    size: int = whole(0, 2**40)
+    target: str | None = optional_text(RELATIVE_PATH)
+
+
+@frozen(kw_only=True)
+class Built:
+    """A wheel built from a locked sdist without network: both are locked, an auditor builds and compares."""
+
+    purl: str = text(PURL)
+    sdist: Digest = text(DIGEST)
+    wheel: Digest = text(DIGEST)
+    file: str = text(r"[^/\s]+\.whl")
+
+
+@frozen(kw_only=True)
+class Layer:
+    """One uncompressed layer: its diff_id (sha256 of the tar) and its size in bytes."""
+
+    role: Literal["debian", "python", "bytecode", "task"]
+    diff_id: Digest = text(DIGEST)
+    size: int = whole(0, 2**40)
+
+
+@frozen(kw_only=True)
+class Reference:
+    """Another lock, by content: ``sha256`` is of the referenced file's bytes."""
+
+    name: str = text(IDENTIFIER)
+    sha256: str = text(SHA256)
+
+
+def _unique_packages(packages: tuple[Package, ...]) -> None:
+    keys = [(p.purl, p.role, p.target) for p in packages]
+    if len(set(keys)) != len(keys):
+        twice = next(k for k in keys if keys.count(k) > 1)
+        raise ValueError(f"package: {twice[0]} stands twice in role {twice[1]}")
+
+
+@frozen(kw_only=True)
+class EnvironmentLock:
+    """Every package and every layer of one environment. ``original`` is the spec's parsed document."""
+
+    version: Literal[1]
+    revision: int = whole(1, 1000)
+    recipe: int = whole(1, 1000)
+    name: str = text(IDENTIFIER)
+    platform: Literal["linux/amd64"]
+    source_date_epoch: int = whole(0, 2**33)
+    spec_sha256: str = text(SHA256)
+    original: Document
+    layer: tuple[Layer, ...]
+    warning: tuple[str, ...] = texts(default=())
+    built: tuple[Built, ...] = ()
+    package: tuple[Package, ...]
+
+    def __attrs_post_init__(self) -> None:
+        _unique_packages(self.package)
+
+
+@frozen(kw_only=True)
+class HarnessLock:
+    """One Nanocoder version: Node, the package, and every dependency by integrity.
+
+    ``closure`` is the diff_id of the canonical tar of the unpacked closure; ``report_schema_sha256`` pins the
+    checked-in schema that its report must match.
+    """
+
+    version: Literal[1]
+    revision: int = whole(1, 1000)
+    recipe: int = whole(1, 1000)
+    name: str = text(IDENTIFIER)
+    nanocoder: str = text(r"\d+\.\d+\.\d+\S*")
+    node: str = text(r"\d+\.\d+\.\d+")
+    platform: Literal["linux/amd64"]
+    closure: Digest = text(DIGEST)
+    closure_size: int = whole(0, 2**40)
+    report_schema_sha256: str = text(SHA256)
+    package: tuple[Package, ...]
+
+    def __attrs_post_init__(self) -> None:
+        _unique_packages(self.package)
+
+
+@frozen(kw_only=True)
+class LockedSource:
+    """What the source resolved to: commit and tree of the one-commit workspace, the derived patches' digests."""
+
+    commit: str = text(COMMIT)
+    tree: str = text(COMMIT)
+    golden_patch_sha256: str = text(SHA256)
+    test_patch_sha256: str = text(SHA256)
+    statement_sha256: str = text(SHA256)
+    required_files: tuple[str, ...] = texts(RELATIVE_PATH, nonempty=True)
+    test_files: tuple[str, ...] = texts(RELATIVE_PATH, nonempty=True)
+
+
+@frozen(kw_only=True)
+class LockedImage:
+    """The image's identity: an engine's image is ours when its id is one of the two and its diff_ids are these."""
+
+    platform: Literal["linux/amd64"]
+    manifest_digest: Digest = text(DIGEST)
+    config_digest: Digest = text(DIGEST)
+    source_date_epoch: int = whole(0, 2**33)
+    diff_ids: tuple[Digest, ...] = texts(DIGEST, nonempty=True)
+
+
+@frozen(kw_only=True)
+class LockedTests:
+    """Derived from runs, never written by hand. An id is ``suite|node id``."""
+
+    fail_to_pass: tuple[str, ...] = texts(nonempty=True)
+    pass_to_pass: tuple[str, ...] = texts(default=())
+    unstable: tuple[str, ...] = texts(default=())
+
+
+@frozen(kw_only=True)
+class GateVerdict:
+    """One gate's verdict; ``evidence`` is a blob in the store, the same bytes on every machine."""
+
+    name: str = text(IDENTIFIER)
+    verdict: Literal["pass", "fail", "unknown"]
+    evidence_sha256: str = text(SHA256)
+
+
+@frozen(kw_only=True)
+class TaskLock:
+    """``locks/<task>.lock.toml``. ``original`` is the parsed ``task.toml``."""
+
+    version: Literal[1]
+    revision: int = whole(1, 1000)
+    recipe: int = whole(1, 1000)
+    task: str = text(IDENTIFIER)
+    spec_sha256: str = text(SHA256)
+    environment: Reference
+    harness: Reference
+    source: LockedSource
+    image: LockedImage
+    limits: Limits
+    env: dict[str, str]
+    tests: LockedTests
+    gate: tuple[GateVerdict, ...] = field(metadata={"unique_key": "name"})
+    original: Document
+
+    def __attrs_post_init__(self) -> None:
+        names = [g.name for g in self.gate]
+        if len(set(names)) != len(names):
+            raise ValueError("gate: two verdicts have the same name")
+        both = set(self.tests.fail_to_pass) & set(self.tests.pass_to_pass)
+        if both:
+            raise ValueError(f"tests: {min(both)!r} stands in fail_to_pass and in pass_to_pass")

@@ -1,0 +1,174 @@
+"""What a run leaves behind: plan, cell results, and the manifest of a published bundle."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from attrs import field, frozen
+
+from nanobench.model.fields import (
+    DIGEST,
+    IDENTIFIER,
+    RELATIVE_PATH,
+    SHA256,
+    Digest,
+    optional_text,
+    text,
+    texts,
+    whole,
+)
+
+Mode = Literal["hinted", "navigation"]
+
+
+class Outcome(StrEnum):
+    """One test's outcome. Only ``passed`` is a pass; a test that no reporter named is ``absent``."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    SKIPPED = "skipped"
+    XFAILED = "xfailed"
+    XPASSED = "xpassed"
+    ABSENT = "absent"
+
+
+class Cause(StrEnum):
+    """Every way an agent's run can end. ``nanobench.runner.causes`` says whose doing each one is."""
+
+    FINISHED = "finished"
+    TURN_CAP = "turn_cap"
+    TIME_LIMIT = "time_limit"
+    TOKEN_BUDGET = "token_budget"  # noqa: S105
+    CONTEXT = "context"
+    RATE_LIMIT = "rate_limit"
+    PROVIDER_REFUSED = "provider_refused"
+    PROVIDER_FAILED = "provider_failed"
+    WIRE = "wire"
+    FORWARDER = "forwarder"
+    MEMORY = "memory"
+    DISK = "disk"
+    ENGINE = "engine"
+    CONTRACT = "contract"
+    AGENT_ERROR = "agent_error"
+    GRADER = "grader"
+    INTERRUPTED = "interrupted"
+
+
+@frozen(kw_only=True)
+class Cell:
+    """One planned run: task × provider × model × mode × repeat (0-based)."""
+
+    task: str = text(IDENTIFIER)
+    provider: str = text(r"[A-Za-z0-9_-]+")
+    model: str = text(r"[A-Za-z0-9_/.:-]+")
+    mode: Mode
+    repeat: int = whole(0, 10_000)
+
+    @property
+    def id(self) -> str:
+        """A name that is unique in a plan and safe as a file name."""
+        model = self.model.replace("/", "_").replace(":", "_")
+        return f"{self.task}--{self.provider}--{model}--{self.mode}--{self.repeat}"
+
+
+@frozen(kw_only=True)
+class Usage:
+    """Counted at the gateway. ``None`` is unknown, never zero."""
+
+    steps: int
+    tool_calls: int
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@frozen(kw_only=True)
+class Blobs:
+    """sha256 of the cell's raw files, kept in the bundle under ``blobs/sha256/``. The report is absent
+    when the agent printed none."""
+
+    patch: str = text(SHA256)
+    transcript: str = text(SHA256)
+    stderr: str = text(SHA256)
+    outcomes: str | None = optional_text(SHA256)
+    test_output: str | None = optional_text(SHA256)
+    report: str | None = optional_text(SHA256)
+
+
+@frozen(kw_only=True)
+class Score:
+    """``value`` is one of the four scores of the rules; the rest is what it was computed from."""
+
+    value: Literal["0.0", "0.1", "0.5", "1.0"]
+    label: Literal["Complete Resolution", "Partial Resolution", "Pathfinding Credit", "Zero Signal"]
+    resolved: bool
+    targets_passed: int = whole(0, 10**7)
+    targets: int = whole(1, 10**7)
+    broken: tuple[str, ...] = texts(default=())
+    required_touched: tuple[str, ...] = texts(RELATIVE_PATH, default=())
+
+
+@frozen(kw_only=True)
+class Attempt:
+    """One try at a cell; all are kept. Times in milliseconds of wall and CPU clock."""
+
+    number: int = whole(1, 1000)
+    cause: Cause
+    detail: str = ""
+    wall_ms: int = whole(0, 10**10, default=0)
+    cpu_ms: int = whole(0, 10**10, default=0)
+
+
+@frozen(kw_only=True)
+class CellResult:
+    """One finished cell. ``score`` is absent when the run was not the agent's to lose (see the cause table)."""
+
+    schema: Literal[1]
+    cell: Cell
+    lock_sha256: str = text(SHA256)
+    image_manifest: Digest = text(DIGEST)
+    harness_sha256: str = text(SHA256)
+    nanocoder: str = text()
+    engine: str = text(IDENTIFIER)
+    cause: Cause
+    attempts: tuple[Attempt, ...]
+    files_changed: tuple[str, ...] = texts(default=())
+    reported_files_changed: tuple[str, ...] | None = None
+    dropped: tuple[str, ...] = texts(default=())
+    usage: Usage
+    temperature_pinned: bool
+    blobs: Blobs
+    score: Score | None = None
+    failure_label: str | None = None
+    also_matched: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class ProviderFacts:
+    """The provider as published: never a key, never an address with credentials."""
+
+    name: str = text()
+    kind: Literal["openai-compatible", "scripted"]
+    base_url: str | None = optional_text()
+    models: tuple[str, ...] = texts(nonempty=True)
+
+
+@frozen(kw_only=True)
+class RunManifest:
+    """``run.json`` of a bundle: what was planned, from which locks. The cells must all be there."""
+
+    schema: Literal[1]
+    nanobench: str = text()
+    provider: ProviderFacts
+    locks: dict[str, str] = field(factory=dict)
+    cells: tuple[Cell, ...]
+
+
+@frozen(kw_only=True)
+class BundleManifest:
+    """``manifest.json``: every other file of the bundle and its sha256."""
+
+    schema: Literal[1]
+    files: dict[str, str]

@@ -1,0 +1,105 @@
+"""What every engine promises: one sealed command, the same inside whichever engine runs it.
+
+Inside: uid and gid 1000 without capabilities, a read-only root file system, the host name ``nanobench``, UTC,
+``C.UTF-8``, ``PYTHONHASHSEED=0``, umask 022, no network but an own loopback, ``/tmp`` and ``/home/agent`` as
+size-capped memory, and exactly the mounts of the request. Nothing of the host's environment is inherited.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from attrs import field, frozen
+
+WORKSPACE = "/workspace"
+HOME = "/home/agent"
+MOUNTS = "/nanobench"
+"""The image has these directories; mounts go to ``WORKSPACE``, below ``MOUNTS``, or onto an existing directory."""
+
+SANDBOX_UID = 1000
+
+
+class Ended(StrEnum):
+    """Why a sandbox ended: by itself, or stopped by the engine for a limit."""
+
+    EXITED = "exited"
+    TIME = "time"
+    MEMORY = "memory"
+    DISK = "disk"
+    INTERRUPTED = "interrupted"
+
+
+@frozen(kw_only=True)
+class Mount:
+    """A host file, directory or unix socket's directory at ``target`` (absolute). Read-only unless said."""
+
+    source: Path
+    target: str
+    writable: bool = False
+
+
+@frozen(kw_only=True)
+class SandboxLimits:
+    """Memory, disk in MiB (disk bounds ``/tmp`` and home together, and each writable mount), time in seconds."""
+
+    cpus: int
+    memory_mib: int
+    pids: int
+    disk_mib: int
+    seconds: int
+
+
+@frozen(kw_only=True)
+class Request:
+    """One command. ``layers`` are unpacked layer trees, lowest first; ``stdout`` and ``stderr`` are host files.
+
+    ``env`` is added to the fixed environment. ``cwd`` is absolute, inside. ``output_mib`` bounds each of the two
+    files; what is over is cut and the command goes on (``truncated`` says so).
+    """
+
+    layers: tuple[Path, ...]
+    argv: tuple[str, ...]
+    limits: SandboxLimits
+    stdout: Path
+    stderr: Path
+    cwd: str = WORKSPACE
+    env: dict[str, str] = field(factory=dict)
+    mounts: tuple[Mount, ...] = ()
+    phase: str = "run"
+    output_mib: int = 64
+
+
+@frozen(kw_only=True)
+class Finished:
+    """How it ended: exit code (128+n for signal n), reason, wall and CPU milliseconds, peak memory if known.
+
+    ``weak`` names every limit that this engine could only watch, not enforce, on this machine.
+    """
+
+    exit_code: int
+    ended: Ended
+    wall_ms: int
+    cpu_ms: int | None = None
+    peak_mib: int | None = None
+    weak: tuple[str, ...] = ()
+
+
+class Engine(Protocol):
+    """One way to run a request. Engines hold no state of a run and may be used from several threads."""
+
+    name: str
+
+    def run(self, request: Request) -> Finished:
+        """Run the request to its end.
+
+        Raises:
+            MachineFailure: ``NB_ENGINE`` when the sandbox itself could not be started (never the command's fault).
+        """
+
+    def own(self, path: Path) -> None:
+        """Make the host tree at ``path`` belong to the uid that the sandbox's uid 1000 is on this host."""
+
+    def check(self) -> tuple[str, ...]:
+        """What keeps this engine from working here, each with its remedy; empty when it works."""
