@@ -65,27 +65,28 @@ def unstructure(value: Any) -> Document:
 
 
 def _problems(error: BaseException, path: str) -> Iterator[str]:
-    if isinstance(error, ClassValidationError):
-        noted, bare = error.group_exceptions()
-        for inner, note in noted:
-            yield from _problems(inner, f"{path}.{note.name}".lstrip("."))
-        for inner in bare:
-            yield from _problems(inner, path)
-    elif isinstance(error, IterableValidationError):
-        noted_items, bare = error.group_exceptions()
-        for inner, item in noted_items:
-            yield from _problems(inner, f"{path}[{item.index}]")
-        for inner in bare:
-            yield from _problems(inner, path)
+    if isinstance(error, ClassValidationError | IterableValidationError):
+        for inner, place in _parts(error):
+            yield from _problems(inner, f"{path}{place}".lstrip("."))
     elif isinstance(error, ForbiddenExtraKeysError):
         for key in sorted(error.extra_fields):
             yield f"{path}.{key}".lstrip(".") + ": unknown key"
     elif isinstance(error, KeyError):
-        yield f"{path}.{error.args[0]}".lstrip(".") + ": missing"
+        yield f"{path}: missing"
     elif isinstance(error, FieldError):
         yield f"{path}.{error.field}".lstrip(".") + f": {error}"
     else:
         yield f"{path or '(top)'}: {error}"
+
+
+def _parts(error: ClassValidationError | IterableValidationError) -> Iterator[tuple[BaseException, str]]:
+    if isinstance(error, ClassValidationError):
+        fields, bare = error.group_exceptions()
+        yield from ((inner, f".{note.name}") for inner, note in fields)
+    else:
+        items, bare = error.group_exceptions()
+        yield from ((inner, f"[{note.index}]") for inner, note in items)
+    yield from ((inner, "") for inner in bare)
 
 
 def _named(value: Any) -> str:

@@ -14,6 +14,7 @@ Document = dict[str, Any]
 Digest = NewType("Digest", str)
 """``algorithm:hex``, e.g. ``sha256:…`` or ``sha512:…``."""
 
+ANYTHING = r"[\s\S]+"
 IDENTIFIER = r"[a-z0-9][a-z0-9._-]{0,63}"
 SHA256 = r"[0-9a-f]{64}"
 DIGEST = r"(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})"
@@ -30,12 +31,12 @@ class FieldError(ValueError):
         self.field = field
 
 
-def text(pattern: str = r"(?s).+", **kwargs: Any) -> Any:
+def text(pattern: str = ANYTHING, **kwargs: Any) -> Any:
     """A string field that must match ``pattern`` as a whole."""
     return field(validator=_matching(pattern), metadata={"pattern": f"^(?:{pattern})$"}, **kwargs)
 
 
-def optional_text(pattern: str = r"(?s).+") -> Any:
+def optional_text(pattern: str = ANYTHING) -> Any:
     """Like :func:`text`, absent by default."""
     return field(
         default=None,
@@ -44,7 +45,7 @@ def optional_text(pattern: str = r"(?s).+") -> Any:
     )
 
 
-def texts(pattern: str = r"(?s).+", *, unique: bool = True, nonempty: bool = False, **kwargs: Any) -> Any:
+def texts(pattern: str = ANYTHING, *, unique: bool = True, nonempty: bool = False, **kwargs: Any) -> Any:
     """A tuple of strings, each matching ``pattern``; unique unless said otherwise."""
     return field(
         validator=_each(pattern, unique=unique, nonempty=nonempty),

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import pytest
+from attrs import frozen
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nanobench.errors import Refused
+from nanobench.formats import json, toml
+from nanobench.formats.converter import structure, unstructure
+from nanobench.model.fields import text, texts, whole
+
+SLOW = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+
+
+@frozen(kw_only=True)
+class Inner:
+    size: int = whole(0, 10)
+    name: str | None = None
+
+
+@frozen(kw_only=True)
+class Outer:
+    schema: Literal[1]
+    flag: bool = False
+    inner: tuple[Inner, ...] = ()
+    names: tuple[str, ...] = texts(r"[a-z]+", default=())
+    id: str = text(r"[a-z]+", default="x")
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"schema": True}, "schema: expected one of 1, found a boolean (True)"),
+        ({"schema": "1"}, "schema: expected one of 1, found a string ('1')"),
+        ({"schema": 1, "flag": 1}, "flag: expected a boolean, found an integer (1)"),
+        ({"schema": 1, "inner": [{"size": "1"}]}, "inner[0].size: expected an integer, found a string ('1')"),
+        ({"schema": 1, "inner": [{"size": 1}, {"size": True}]}, "inner[1].size: expected an integer"),
+        ({"schema": 1, "inner": [{"size": 1.5}]}, "inner[0].size: expected an integer, found a float"),
+        ({"schema": 1, "inner": [{"size": 11}]}, "inner[0].size: 11 is not within 0 and 10"),
+        ({"schema": 1, "inner": {"size": 1}}, "inner: expected an array, found a table"),
+        ({"schema": 1, "inner": [1]}, "inner[0]: expected a table, found an integer"),
+        ({"schema": 1, "inner": [{"size": 1, "siez": 2}]}, "inner[0].siez: unknown key"),
+        ({"schema": 1, "inner": [{}]}, "inner[0].size: missing"),
+        ({}, "schema: missing"),
+        ({"schema": 1, "names": "abc"}, "names: expected an array, found a string"),
+        ({"schema": 1, "names": ["a", "a"]}, "names: 'a' stands twice"),
+        ({"schema": 1, "names": [1]}, "names[0]: expected a string"),
+        ({"schema": 1, "id": "a\n"}, "id: 'a\\n' does not match"),
+    ],
+)
+def test_every_wrong_value_is_refused_with_its_path(document: Any, problem: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        structure(document, Outer, where="x.toml")
+    assert refusal.value.code == "NB_SCHEMA"
+    assert refusal.value.where == "x.toml"
+    assert any(problem in line for line in refusal.value.details), refusal.value.details
+
+
+def test_all_problems_of_a_document_are_named_at_once() -> None:
+    with pytest.raises(Refused) as refusal:
+        structure({"schema": 2, "flag": "no", "inner": [{"size": -1}], "other": 1}, Outer, where="x")
+    assert len(refusal.value.details) == 4
+
+
+def test_parse_after_dump_is_the_same_object_in_toml_and_json(kind: tuple[type, st.SearchStrategy[Any]]) -> None:
+    cls, strategy = kind
+
+    @SLOW
+    @given(strategy)
+    def check(value: Any) -> None:
+        written = toml.dump(unstructure(value))
+        again = structure(toml.parse(written, where="t"), cls, where="t")
+        assert again == value
+        assert toml.dump(unstructure(again)) == written
+        assert structure(json.parse(json.dump(unstructure(value)), where="j"), cls, where="j") == value
+
+    check()
+
+
+def test_an_unknown_key_in_any_document_is_refused(kind: tuple[type, st.SearchStrategy[Any]]) -> None:
+    cls, strategy = kind
+
+    @settings(SLOW, max_examples=5)
+    @given(strategy)
+    def check(value: Any) -> None:
+        document = {**unstructure(value), "no-such-key": 1}
+        with pytest.raises(Refused, match="no-such-key: unknown key"):
+            raise_details(document)
+
+    def raise_details(document: Any) -> None:
+        try:
+            structure(document, cls, where="d")
+        except Refused as refusal:
+            raise Refused(refusal.code, "; ".join(refusal.details)) from refusal
+
+    check()
