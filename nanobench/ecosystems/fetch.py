@@ -1,0 +1,153 @@
+"""Bring pinned files into the store: in parallel, bounded, each checked by size and hash before it counts.
+
+With ``online=None`` this looks into the store and nowhere else: no client exists that could connect.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+from attrs import frozen
+
+from nanobench.ecosystems.locations import Locations
+from nanobench.ecosystems.online import Gone, Online, Unreachable
+from nanobench.ecosystems.registries import safe
+from nanobench.errors import CannotTell, NanobenchError, Refused
+from nanobench.model.lock import Package
+from nanobench.store.store import Store
+
+__all__ = ["Online", "fetch"]
+
+_THREADS = 6
+
+
+def fetch(
+    packages: Iterable[Package],
+    store: Store,
+    *,
+    online: Online | None,
+    say: Callable[[str], None],
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Make sure that the store holds every file of ``packages``.
+
+    Args:
+        online: the permission to use the network; ``None`` forbids it.
+        say: told in words what is done.
+        progress: told the number of bytes of each piece that arrived (from several threads).
+
+    Raises:
+        CannotTell: ``NB_OFFLINE`` when files are missing and the network is forbidden; ``NB_SOURCE_GONE`` when a
+            registry no longer has one; ``NB_UNREACHABLE`` when none answered. All missing files are listed.
+        Refused: ``NB_DIGEST`` when what came is not what is locked.
+    """
+    missing = {p.digest: p for p in packages if not store.has(p.digest)}
+    if not missing:
+        return
+    wanted = tuple(sorted(missing.values(), key=lambda p: p.purl))
+    if online is None:
+        raise CannotTell(
+            "NB_OFFLINE",
+            f"{len(wanted)} files are not in the store, and the network may not be used",
+            where=str(store.root),
+            details=tuple(p.purl for p in wanted),
+            hint="run `nanobench fetch` with network first, or leave out --offline",
+        )
+    say(f"fetching {len(wanted)} files, {_mib(sum(p.size for p in wanted))}")
+    _raise_all(_Fetcher(store, online, progress).all(wanted))
+    say(f"fetched {len(wanted)} files")
+
+
+def _mib(size: int) -> str:
+    return f"{size / (1 << 20):.1f} MiB"
+
+
+@frozen
+class _Failure:
+    package: Package
+    kind: type[Exception]
+    reasons: tuple[str, ...]
+
+
+class _Wrong(Exception):
+    """The bytes are not the locked ones."""
+
+
+class _Fetcher:
+    def __init__(self, store: Store, online: Online, progress: Callable[[int], None] | None) -> None:
+        self._store, self._online, self._progress = store, online, progress or (lambda _: None)
+        self._locations = Locations(online)
+        self._stop = threading.Event()
+
+    def all(self, packages: tuple[Package, ...]) -> list[_Failure]:
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="fetch") as pool:
+            try:
+                return [failure for failure in pool.map(self._one, packages) if failure is not None]
+            except BaseException:
+                # Disk full or ^C: what is under way ends at its next piece, what waits never starts.
+                self._stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _one(self, package: Package) -> _Failure | None:
+        """Try each URL in turn; the gravest kind of failure is reported, with the reason of every URL."""
+        kinds: list[type[Exception]] = []
+        reasons: list[str] = []
+        try:
+            for url in self._locations.of(package):
+                try:
+                    self._online.retrying(lambda url=url: self._download(url, package))  # type: ignore[misc]
+                    return None
+                except (Gone, Unreachable, _Wrong) as error:
+                    kinds.append(type(error))
+                    reasons.append(str(error))
+        except (Gone, Unreachable) as error:
+            kinds.append(type(error))
+            reasons.append(str(error))
+        gravest = next(kind for kind in (_Wrong, Unreachable, Gone) if kind in kinds)
+        return _Failure(package, gravest, tuple(reasons))
+
+    def _download(self, url: str, package: Package) -> None:
+        # Identity: the pinned bytes are the file's own, never those of a transfer coding.
+        with self._online.stream(url, headers={"Accept-Encoding": "identity"}) as response:
+            declared = response.headers.get("Content-Length")
+            if declared is not None and declared != str(package.size):
+                raise _Wrong(f"{safe(url)}: {declared} bytes instead of {package.size}")
+            self._receive(response, safe(url), package)
+
+    def _receive(self, response: httpx.Response, url: str, package: Package) -> None:
+        received = 0
+        try:
+            with self._store.incoming(package.digest, package.size) as incoming:
+                for chunk in response.iter_raw():
+                    if self._stop.is_set():
+                        raise Unreachable(f"{url}: stopped")
+                    received += len(chunk)
+                    if received > package.size:
+                        raise _Wrong(f"{url}: more than {package.size} bytes")
+                    incoming.write(chunk)
+                    self._progress(len(chunk))
+        except Refused as error:
+            raise _Wrong(f"{url}: {error.message}") from error
+
+
+def _raise_all(failures: list[_Failure]) -> None:
+    if not failures:
+        return
+    details = tuple(f"{f.package.purl}: {'; '.join(f.reasons)}" for f in failures)
+    kinds = {f.kind for f in failures}
+    count = f"{len(failures)} file{'s' if len(failures) > 1 else ''}"
+    error: NanobenchError
+    if _Wrong in kinds:
+        hint = "a registry or proxy serves other bytes than the lock names: try another mirror"
+        error = Refused("NB_DIGEST", f"{count} could not be had as locked", details=details, hint=hint)
+    elif Gone in kinds:
+        hint = "name a mirror or snapshot that still has them (NANOBENCH_DEBIAN_MIRROR takes several), or lock again"
+        error = CannotTell("NB_SOURCE_GONE", f"{count} could not be had", details=details, hint=hint)
+    else:
+        hint = "check the network, the proxy and the configured registries, then try again"
+        error = CannotTell("NB_UNREACHABLE", f"{count} could not be had", details=details, hint=hint)
+    raise error

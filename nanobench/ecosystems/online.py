@@ -1,0 +1,179 @@
+"""The permission to use the network: one HTTP client, bounded retries, and a record of every host contacted.
+
+Offline is ``None`` in place of an :class:`Online`, so that nothing that must not connect holds a client at all.
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from nanobench.ecosystems.registries import Registries, safe
+
+T = TypeVar("T")
+
+ATTEMPTS = 4
+MAX_WAIT = 30.0
+"""Seconds. A server that asks for a longer pause is treated as unreachable."""
+
+_TIMEOUT = httpx.Timeout(60.0, connect=20.0)
+_TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
+
+
+class Gone(Exception):
+    """The server answered that there is no such file (404, 410)."""
+
+
+class Unreachable(Exception):
+    """No usable answer, after all attempts. ``wait`` is the pause a server asked for before the next one."""
+
+    def __init__(self, message: str, *, again: bool = False, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.again, self.wait = again, wait
+
+
+class Online:
+    """May use the network. The client is made at the first request; ``close`` or a ``with`` block ends it.
+
+    Args:
+        registries: where packages come from; this process's configuration by default.
+        transport: what carries requests (tests put a simulated server here).
+        sleep: how to wait between attempts.
+    """
+
+    def __init__(
+        self,
+        registries: Registries | None = None,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.registries = registries or Registries()
+        self._transport, self._sleep = transport, sleep
+        self._client: httpx.Client | None = None
+        self._hosts: set[str] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def contacted(self) -> tuple[str, ...]:
+        """Every host that was contacted, sorted; by programs that we ran too, as far as they were noted."""
+        with self._lock:
+            return tuple(sorted(self._hosts))
+
+    def note(self, url: str) -> None:
+        """Record that ``url``'s host is contacted (by apt, uv or npm, which do not go through our client)."""
+        host = urlsplit(url).hostname
+        if host:
+            with self._lock:
+                self._hosts.add(host)
+
+    def get(self, url: str, *, limit: int, accept: str = "*/*") -> httpx.Response:
+        """The whole answer, of at most ``limit`` bytes after decoding, with retries.
+
+        Raises:
+            Gone, Unreachable: as their docstrings say.
+        """
+
+        def once() -> httpx.Response:
+            with self.stream(url, headers={"Accept": accept}) as response:
+                body = bytearray()
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if len(body) > limit:
+                        raise Unreachable(f"{safe(url)}: more than {limit} bytes")
+                # The body is decoded already: its headers about the coding no longer hold.
+                headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() != "content-encoding"]
+                return httpx.Response(200, headers=headers, content=bytes(body), request=response.request)
+
+        return self.retrying(once)
+
+    def retrying(self, once: Callable[[], T]) -> T:
+        """The result of ``once``, tried again a few times while it fails in a way that may pass."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return once()
+            except Unreachable as error:
+                wait = min(0.5 * 2**attempt, MAX_WAIT) if error.wait is None else error.wait
+                if not error.again or attempt == ATTEMPTS or wait > MAX_WAIT:
+                    raise
+                self._sleep(wait)
+        raise AssertionError
+
+    @contextmanager
+    def stream(self, url: str, *, headers: dict[str, str] | None = None) -> Iterator[httpx.Response]:
+        """One GET whose answer is 200; its body has not been read yet. No retries.
+
+        Raises:
+            Gone, Unreachable: with a message that names the URL without credentials.
+        """
+        try:
+            with self._http().stream("GET", url, headers=headers) as response:
+                _check_status(response, url)
+                yield response
+        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
+            # Only what the transport met may pass; a bad URL or a redirect loop never does.
+            again = isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)
+            raise Unreachable(f"{safe(url)}: {type(error).__name__}", again=again) from error
+
+    def close(self) -> None:
+        """Close the connections, if any were made."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def __enter__(self) -> Online:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _http(self) -> httpx.Client:
+        with self._lock:
+            if self._client is None:
+                bundle = self.registries.ca_bundle()
+                self._client = httpx.Client(
+                    verify=True if bundle is None else ssl.create_default_context(cafile=str(bundle)),
+                    transport=self._transport,
+                    timeout=_TIMEOUT,
+                    follow_redirects=True,
+                    max_redirects=5,
+                    headers={"User-Agent": "nanobench"},
+                    event_hooks={"request": [self._before]},
+                )
+            return self._client
+
+    def _before(self, request: httpx.Request) -> None:
+        self.note(str(request.url))
+
+
+def _check_status(response: httpx.Response, url: str) -> None:
+    status = response.status_code
+    if status in (404, 410):
+        raise Gone(f"{safe(url)}: {status}")
+    if status != 200:
+        wait = _retry_after(response.headers.get("Retry-After"))
+        raise Unreachable(f"{safe(url)}: HTTP status {status}", again=status in _TRANSIENT, wait=wait)
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds; the header holds a number of them or a date."""
+    if value is None:
+        return None
+    if value.strip().isdigit():
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None
