@@ -72,7 +72,7 @@ def test_parse_after_dump_is_the_same_object_in_toml_and_json(kind: tuple[type, 
     @given(strategy)
     def check(value: Any) -> None:
         written = toml.dump(unstructure(value))
-        again = structure(toml.parse(written, where="t"), cls, where="t")
+        again: Any = structure(toml.parse(written, where="t"), cls, where="t")
         assert again == value
         assert toml.dump(unstructure(again)) == written
         assert structure(json.parse(json.dump(unstructure(value)), where="j"), cls, where="j") == value

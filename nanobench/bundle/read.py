@@ -1,0 +1,151 @@
+"""Reads a bundle that a stranger published: nothing in it is trusted before its bytes were checked."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import frozen
+
+from nanobench.bundle.write import MANIFEST, RUN, blob_name, blobs_of, cell_name
+from nanobench.errors import NanobenchError, Refused
+from nanobench.formats.digest import sha256_hex
+from nanobench.formats.documents import read_json
+from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
+from nanobench.model.result import BundleManifest, Cell, CellResult, RunManifest
+from nanobench.project.files import L, Locked, read_lock_file
+
+MAX_FILE = 512 << 20
+MAX_FILES = 200_000
+
+
+@frozen
+class Bundle:
+    """A bundle folder. Every read checks the bytes against the manifest."""
+
+    root: Path
+    manifest: BundleManifest
+    run: RunManifest
+
+    def read(self, name: str) -> bytes:
+        """A file's bytes.
+
+        Raises:
+            Refused: ``NB_BUNDLE_BYTES`` when it is missing or differs from the manifest.
+        """
+        return _checked(self.root, self.manifest, name)
+
+    def blob(self, sha256: str) -> bytes:
+        """A blob's bytes."""
+        return self.read(blob_name(sha256))
+
+    def result(self, cell: Cell) -> CellResult:
+        """A cell's result; it must be the result of that very cell."""
+        name = cell_name(cell.id)
+        result = read_json(self.read(name), CellResult, where=f"{self.root}/{name}")
+        if result.cell != cell:
+            raise Refused("NB_BUNDLE_CELL", f"holds another cell ({result.cell.id})", where=f"{self.root}/{name}")
+        return result
+
+    def task_lock(self, task: str) -> Locked[TaskLock]:
+        """The bundle's own copy of a task's lock; the run must have named its digest."""
+        found = self._lock(f"{task}.lock.toml", TaskLock)
+        return _same(found, self.run.locks.get(task, ""), f"{self.root}/{RUN}: locks.{task}")
+
+    def environment_lock(self, lock: TaskLock) -> Locked[EnvironmentLock]:
+        """The environment lock that a task lock names; its bytes must be the named ones."""
+        found = self._lock(f"environments/{lock.environment.name}.lock.toml", EnvironmentLock)
+        return _same(found, lock.environment.sha256, f"{self.root}/locks/{lock.task}.lock.toml: environment.sha256")
+
+    def harness_lock(self, lock: TaskLock) -> Locked[HarnessLock]:
+        """The harness lock that a task lock names; its bytes must be the named ones."""
+        found = self._lock(f"harness/{lock.harness.name}.lock.toml", HarnessLock)
+        return _same(found, lock.harness.sha256, f"{self.root}/locks/{lock.task}.lock.toml: harness.sha256")
+
+    def integrity_problems(self) -> Iterator[str]:
+        """Every file that is missing, changed or not named, and every cell or blob that the run lacks."""
+        present = set(_walk(self.root))
+        for name in sorted(present - set(self.manifest.files) - {MANIFEST}):
+            yield f"{name}: not in the manifest"
+        for name in sorted(self.manifest.files):
+            try:
+                self.read(name)
+            except NanobenchError as error:
+                yield f"{name}: {error.message}"
+        for cell in self.run.cells:
+            yield from self._cell_problems(cell)
+
+    def _cell_problems(self, cell: Cell) -> Iterator[str]:
+        name = cell_name(cell.id)
+        if name not in self.manifest.files:
+            yield f"{name}: planned, but there is no result"
+            return
+        try:
+            result = self.result(cell)
+        except NanobenchError as error:
+            yield f"{name}: {error.message}"
+            return
+        for digest in blobs_of(result.blobs):
+            if blob_name(digest) not in self.manifest.files:
+                yield f"{name}: names the blob {digest}, which the bundle does not hold"
+
+    def _lock(self, name: str, kind: type[L]) -> Locked[L]:
+        self.read(f"locks/{name}")
+        return read_lock_file(self.root / "locks" / name, kind, where=f"{self.root}/locks/{name}")
+
+
+def open_bundle(root: Path) -> Bundle:
+    """The bundle in a folder, its two index files read and checked.
+
+    Raises:
+        Refused: ``NB_BUNDLE`` when the folder is no bundle, or the errors of the strict readers.
+    """
+    if not (root / MANIFEST).is_file():
+        raise Refused(
+            "NB_BUNDLE", f"there is no {MANIFEST}", where=str(root), hint="give the folder that `run` wrote"
+        )
+    manifest = read_json(_read(root, MANIFEST), BundleManifest, where=f"{root}/{MANIFEST}")
+    if len(manifest.files) > MAX_FILES:
+        raise Refused("NB_BUNDLE", f"{len(manifest.files)} files; at most {MAX_FILES}", where=str(root))
+    run = read_json(_checked(root, manifest, RUN), RunManifest, where=f"{root}/{RUN}")
+    return Bundle(root, manifest, run)
+
+
+def _same(found: Locked[L], sha256: str, where: str) -> Locked[L]:
+    if found.sha256 != sha256:
+        raise Refused("NB_BUNDLE_LOCK", f"names sha256 {sha256}, the bundle holds {found.sha256}", where=where)
+    return found
+
+
+def _checked(root: Path, manifest: BundleManifest, name: str) -> bytes:
+    expected = manifest.files.get(name)
+    if expected is None:
+        raise Refused("NB_BUNDLE_BYTES", "not in the manifest", where=f"{root}/{name}")
+    data = _read(root, name)
+    found = sha256_hex(data)
+    if found != expected:
+        raise Refused("NB_BUNDLE_BYTES", f"sha256 {found}, the manifest says {expected}", where=f"{root}/{name}")
+    return data
+
+
+def _read(root: Path, name: str) -> bytes:
+    path = root / name
+    if any(part in ("", ".", "..") for part in name.split("/")) or not path.resolve().is_relative_to(root.resolve()):
+        raise Refused("NB_BUNDLE_PATH", "leads out of the bundle", where=f"{root}/{name}")
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise Refused("NB_BUNDLE_BYTES", f"cannot be read: {error.strerror}", where=f"{root}/{name}") from None
+    with os.fdopen(handle, "rb") as file:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_FILE:
+            raise Refused("NB_BUNDLE_BYTES", f"no regular file of at most {MAX_FILE} bytes", where=f"{root}/{name}")
+        return file.read()
+
+
+def _walk(root: Path) -> Iterator[str]:
+    for folder, _, names in os.walk(root, followlinks=False):
+        for name in names:
+            yield (Path(folder) / name).relative_to(root).as_posix()

@@ -1,0 +1,1 @@
+"""The project folder: where specs and locks are, how they are read, and when a lock is stale."""

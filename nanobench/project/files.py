@@ -1,0 +1,186 @@
+"""Finds, reads and writes the files of a project: specs that people write, locks that we write."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from attrs import frozen
+
+from nanobench.errors import CannotTell, Misuse, Refused
+from nanobench.formats import toml
+from nanobench.formats.converter import structure
+from nanobench.formats.digest import document_sha256, sha256_hex
+from nanobench.formats.documents import dump_lock, read_lock
+from nanobench.model.environment import Environment
+from nanobench.model.fields import Document
+from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
+from nanobench.model.task import Dataset, Task
+
+S = TypeVar("S", Task, Environment, Dataset)
+L = TypeVar("L", EnvironmentLock, HarnessLock, TaskLock)
+MAX_STATEMENT = 1 << 20
+
+
+@frozen(kw_only=True)
+class Spec(Generic[S]):
+    """A spec with the parsed document that it was read from; digests are taken over the document."""
+
+    path: Path
+    document: Document
+    value: S
+
+    @property
+    def sha256(self) -> str:
+        """The hex sha256 of the document's canonical JSON."""
+        return document_sha256(self.document)
+
+
+@frozen(kw_only=True)
+class Locked(Generic[L]):
+    """A lock with its file's sha256, which is how other locks and results name it."""
+
+    path: Path
+    value: L
+    sha256: str
+
+
+@frozen
+class Project:
+    """A folder with ``tasks/``, ``environments/`` and ``locks/``. Messages name files relative to it."""
+
+    root: Path
+
+    @classmethod
+    def find(cls, start: Path) -> Project:
+        """The project that ``start`` lies in.
+
+        Raises:
+            Misuse: ``NB_NO_PROJECT`` when no parent holds ``tasks/`` and ``environments/``.
+        """
+        for folder in (start, *start.parents):
+            if (folder / "tasks").is_dir() and (folder / "environments").is_dir():
+                return cls(folder)
+        raise Misuse("NB_NO_PROJECT", f"no tasks/ and environments/ in {start} or above", hint="cd into the project")
+
+    def task_ids(self) -> tuple[str, ...]:
+        """Every task of the folder, sorted."""
+        return tuple(sorted(p.parent.name for p in (self.root / "tasks").glob("*/task.toml")))
+
+    def locked_ids(self) -> tuple[str, ...]:
+        """Every task that has a lock, sorted."""
+        return tuple(sorted(p.name.removesuffix(".lock.toml") for p in (self.root / "locks").glob("*.lock.toml")))
+
+    def task(self, task_id: str) -> Spec[Task]:
+        """``tasks/<id>/task.toml``; its ``id`` must be the folder's name."""
+        spec = self._spec(self.root / "tasks" / task_id / "task.toml", Task)
+        if spec.value.id != task_id:
+            raise Refused(
+                "NB_SCHEMA", f"{spec.value.id!r} in the folder {task_id!r}", where=f"{self.name(spec.path)}: id"
+            )
+        return spec
+
+    def environment(self, name: str) -> Spec[Environment]:
+        """``environments/<name>.toml``."""
+        spec = self._spec(self.root / "environments" / f"{name}.toml", Environment)
+        if spec.value.name != name:
+            raise Refused(
+                "NB_SCHEMA", f"{spec.value.name!r} in the file of {name!r}", where=f"{self.name(spec.path)}: name"
+            )
+        return spec
+
+    def dataset(self) -> Spec[Dataset]:
+        """``tasks/dataset.toml``."""
+        return self._spec(self.root / "tasks" / "dataset.toml", Dataset)
+
+    def statement(self, task_id: str) -> bytes:
+        """The problem statement's bytes (UTF-8, not empty)."""
+        path = self.root / "tasks" / task_id / "statement.md"
+        data = self._read(path)
+        if len(data) > MAX_STATEMENT or not data.strip():
+            raise Refused("NB_STATEMENT", f"{len(data)} bytes; between 1 and {MAX_STATEMENT}", where=self.name(path))
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise Refused("NB_STATEMENT", f"not UTF-8: {error}", where=self.name(path)) from None
+        return data
+
+    def lock_path(self, kind: type[L], name: str) -> Path:
+        """Where the lock of that kind and name lies."""
+        folder = {TaskLock: "", EnvironmentLock: "environments", HarnessLock: "harness"}[kind]
+        return self.root / "locks" / folder / f"{name}.lock.toml"
+
+    def lock(self, kind: type[L], name: str) -> Locked[L]:
+        """A lock, read strictly.
+
+        Raises:
+            CannotTell: ``NB_LOCK_MISSING`` when there is none.
+        """
+        path = self.lock_path(kind, name)
+        if not path.is_file():
+            raise CannotTell("NB_LOCK_MISSING", "there is no lock", where=self.name(path), hint=lock_hint(kind, name))
+        return read_lock_file(path, kind, where=self.name(path))
+
+    def has_lock(self, kind: type[L], name: str) -> bool:
+        """Whether the lock's file exists."""
+        return self.lock_path(kind, name).is_file()
+
+    def write_lock(self, name: str, lock: L) -> bool:
+        """Write a lock whole or not at all, read it back and compare. Returns whether a byte changed."""
+        path, data = self.lock_path(type(lock), name), dump_lock(lock)
+        if path.is_file() and path.read_bytes() == data:
+            return False
+        read_lock(data, type(lock), where=self.name(path))
+        write_whole(path, data)
+        return True
+
+    def name(self, path: Path) -> str:
+        """The path as messages show it."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+
+    def _spec(self, path: Path, kind: type[S]) -> Spec[S]:
+        where = self.name(path)
+        document = toml.parse(self._read(path), where=where)
+        return Spec(path=path, document=document, value=structure(document, kind, where=where))
+
+    def _read(self, path: Path) -> bytes:
+        if not path.is_file():
+            raise Misuse("NB_NO_FILE", "there is no such file", where=self.name(path), hint=self._known(path))
+        return path.read_bytes()
+
+    def _known(self, path: Path) -> str:
+        if path.name == "task.toml":
+            return f"known tasks: {', '.join(self.task_ids()) or 'none'}"
+        return f"create {self.name(path)}"
+
+
+def read_lock_file(path: Path, kind: type[L], *, where: str) -> Locked[L]:
+    """The lock in a file, wherever it lies (a bundle carries its own)."""
+    data = path.read_bytes()
+    return Locked(path=path, value=read_lock(data, kind, where=where), sha256=sha256_hex(data))
+
+
+def lock_hint(kind: type, name: str) -> str:
+    """The command that makes a missing lock."""
+    if kind is TaskLock:
+        return f"nanobench lock {name}"
+    return "lock a task that uses it: nanobench lock TASK"
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all, mode 0644 whatever the umask."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,83 @@
+"""Is a lock still the lock of its specs? Pure rules; every reason is named, not only the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from nanobench.model.environment import Environment
+from nanobench.model.fields import Document
+from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, HarnessLock, Reference, TaskLock
+
+REVISION_GATES: dict[int, tuple[str, ...]] = {
+    1: ("schema", "source", "image", "harness", "verification", "hermetic"),
+}
+"""Lock revision → the gates that must have passed. Each later gate raises the revision."""
+
+
+def changes(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """Every difference between two documents: ``key.path: locked A, now B``."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            inner = f"{path}.{key}".lstrip(".")
+            if key not in new:
+                yield f"{inner}: locked {old[key]!r:.80}, now absent"
+            elif key not in old:
+                yield f"{inner}: absent in the lock, now {new[key]!r:.80}"
+            else:
+                yield from changes(old[key], new[key], inner)
+    elif old != new or type(old) is not type(new):
+        yield f"{path}: locked {old!r:.80}, now {new!r:.80}"
+
+
+def environment_reasons(lock: EnvironmentLock, document: Document) -> tuple[str, ...]:
+    """Why an environment lock is stale for its spec's parsed document."""
+    where = f"environments/{lock.name}.toml"
+    return (
+        *(f"{where}: {reason}" for reason in changes(lock.original, document)),
+        *_age(f"locks/environments/{lock.name}.lock.toml", lock),
+    )
+
+
+def task_reasons(
+    lock: TaskLock, *, document: Document, statement_sha256: str, environment: Environment
+) -> tuple[str, ...]:
+    """Why a task lock is stale for its own spec, statement and the limits of its environment."""
+    where = f"tasks/{lock.task}"
+    reasons = [f"{where}/task.toml: {reason}" for reason in changes(lock.original, document)]
+    if lock.source.statement_sha256 != statement_sha256:
+        locked = lock.source.statement_sha256
+        reasons.append(f"{where}/statement.md: locked sha256 {locked}, now {statement_sha256}")
+    if lock.limits != environment.limits:
+        reasons.append(f"environments/{environment.name}.toml: limits differ from the locked ones")
+    if lock.env != environment.env:
+        reasons.append(f"environments/{environment.name}.toml: env differs from the locked one")
+    return (*reasons, *_age(f"locks/{lock.task}.lock.toml", lock), *gate_reasons(lock))
+
+
+def reference_reason(reference: Reference, folder: str, sha256: str | None) -> tuple[str, ...]:
+    """Why a reference to another lock does not hold: the lock is missing, or its bytes are others."""
+    path = f"locks/{folder}/{reference.name}.lock.toml"
+    if sha256 is None:
+        return (f"{path}: missing (locked sha256 {reference.sha256})",)
+    return () if sha256 == reference.sha256 else (f"{path}: locked sha256 {reference.sha256}, now {sha256}",)
+
+
+def gate_reasons(lock: TaskLock) -> tuple[str, ...]:
+    """The gates that the lock's revision asks for and that it has not passed."""
+    verdicts = {gate.name: gate.verdict for gate in lock.gate}
+    asked = REVISION_GATES.get(lock.revision, REVISION_GATES[LOCK_REVISION])
+    return tuple(
+        f"locks/{lock.task}.lock.toml: gate {name}: {verdicts.get(name, 'missing')}, must be pass"
+        for name in asked
+        if verdicts.get(name) != "pass"
+    )
+
+
+def _age(where: str, lock: EnvironmentLock | HarnessLock | TaskLock) -> tuple[str, ...]:
+    reasons = []
+    if lock.revision < LOCK_REVISION:
+        reasons.append(f"{where}: revision {lock.revision}; gates of revision {LOCK_REVISION} are asked for")
+    if lock.recipe != RECIPE:
+        reasons.append(f"{where}: recipe {lock.recipe}, now {RECIPE} (lock --upgrade-input recipe)")
+    return tuple(reasons)
