@@ -1,0 +1,43 @@
+# Everything a newcomer, a curator or CI does. `make demo` sets up what it needs.
+TASK ?= tomlkit-0.15.2
+BENCH := .venv/bin/nanobench
+PYTEST_ARGS ?=
+
+.PHONY: setup demo test lint lock run verify bench golden clean
+
+setup: .venv/ready
+
+.venv/ready: requirements.txt pyproject.toml
+	python3 -m venv .venv
+	.venv/bin/python -m pip install --quiet --require-hashes --requirement requirements.txt
+	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+demo: setup
+	sh docs/demo.sh
+
+test: setup
+	.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+lint: setup
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+lock: setup
+	$(BENCH) lock $(TASK)
+
+run: setup
+	$(BENCH) run --locked $(TASK) --provider oracle
+
+verify: setup
+	$(BENCH) verify $(BUNDLE)
+
+bench: setup
+	.venv/bin/python -m benchmarks
+
+golden: setup
+	.venv/bin/python -m nanobench.formats.golden .
+
+clean:
+	rm -rf .venv .cache runs

@@ -1,0 +1,1 @@
+"""Runs what is locked: plan, cells, attempts, and the bundle at the end."""

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import attrs
+import pytest
+
+from nanobench.bundle.read import open_bundle
+from nanobench.bundle.write import write_bundle
+from nanobench.errors import Misuse, NanobenchError, Refused
+from nanobench.formats.digest import sha256_hex
+from nanobench.formats.documents import dump_lock
+from nanobench.model.lock import TaskLock
+from nanobench.model.result import Blobs, CellResult, ProviderFacts, RunManifest
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, cell_result: CellResult, task_lock: TaskLock) -> Path:
+    blob = tmp_path / "blob"
+    blob.write_bytes(b"patch")
+    digest = sha256_hex(b"patch")
+    result = attrs.evolve(cell_result, blobs=Blobs(patch=digest, transcript=digest, stderr=digest))
+    lock = dump_lock(task_lock)
+    run = RunManifest(
+        schema=1,
+        nanobench="0",
+        provider=ProviderFacts(name="p", kind="scripted", models=("m/1:b",)),
+        locks={"x": sha256_hex(lock)},
+        cells=(result.cell,),
+    )
+    return write_bundle(tmp_path / "bundle", run, [result], {"x.lock.toml": lock}, {digest: blob})
+
+
+def test_a_fresh_bundle_has_no_problems_and_reads_back(bundle: Path, task_lock: TaskLock) -> None:
+    opened = open_bundle(bundle)
+    assert list(opened.integrity_problems()) == []
+    assert opened.task_lock("x").value == task_lock
+    assert opened.result(opened.run.cells[0]).score is not None
+
+
+def test_one_changed_byte_in_any_file_is_found_and_the_place_is_named(bundle: Path, tmp_path: Path) -> None:
+    files = sorted(p.relative_to(bundle).as_posix() for p in bundle.rglob("*") if p.is_file())
+    assert len(files) == 5
+    for name in files:
+        copy = tmp_path / "copy"
+        shutil.copytree(bundle, copy)
+        data = bytearray((copy / name).read_bytes())
+        data[len(data) // 2] ^= 1
+        (copy / name).write_bytes(bytes(data))
+        try:
+            problems = list(open_bundle(copy).integrity_problems())
+        except NanobenchError as error:
+            problems = [str(error)]
+        assert any(name in problem for problem in problems) or name == "manifest.json"
+        assert problems
+        shutil.rmtree(copy)
+
+
+def test_a_missing_cell_and_a_planted_file_are_found(bundle: Path) -> None:
+    cell = next((bundle / "cells").iterdir())
+    cell.unlink()
+    (bundle / "extra").write_text("x")
+    problems = list(open_bundle(bundle).integrity_problems())
+    assert any(p.startswith("extra: not in the manifest") for p in problems)
+    assert any(p.startswith(f"cells/{cell.name}") for p in problems)
+
+
+def test_a_symlink_in_place_of_a_file_is_not_followed(bundle: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"patch")
+    blob = next((bundle / "blobs/sha256").iterdir())
+    blob.unlink()
+    blob.symlink_to(secret)
+    assert any(blob.name in p for p in open_bundle(bundle).integrity_problems())
+
+
+def test_a_fifo_in_place_of_a_file_does_not_hang(bundle: Path) -> None:
+    blob = next((bundle / "blobs/sha256").iterdir())
+    blob.unlink()
+    os.mkfifo(blob)
+    assert any(blob.name in p for p in open_bundle(bundle).integrity_problems())
+
+
+def test_a_manifest_name_that_leads_out_is_refused(bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").write_bytes(b"x")
+    opened = open_bundle(bundle)
+    evil = attrs.evolve(opened, manifest=attrs.evolve(opened.manifest, files={"../outside": sha256_hex(b"x")}))
+    with pytest.raises(Refused, match="leads out"):
+        evil.read("../outside")
+
+
+def test_an_existing_folder_is_never_overwritten_and_a_failure_leaves_nothing(
+    bundle: Path, cell_result: CellResult, tmp_path: Path
+) -> None:
+    run = open_bundle(bundle).run
+    with pytest.raises(Misuse, match="already exists"):
+        write_bundle(bundle, run, [], {}, {})
+    with pytest.raises(FileNotFoundError):
+        write_bundle(tmp_path / "new", run, [cell_result], {}, {"0" * 64: tmp_path / "missing"})
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["blob", "bundle"]

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nanobench.model.environment import DebianBase, Environment, Limits
+from nanobench.model.lock import LOCK_REVISION, RECIPE, Reference, TaskLock
+from nanobench.project.stale import REVISION_GATES, changes, reference_reason, task_reasons
+
+PLAIN = st.dictionaries(
+    st.sampled_from("abc"),
+    st.one_of(st.integers(0, 3), st.booleans(), st.text("xy", max_size=2), st.lists(st.integers(0, 2), max_size=2)),
+    max_size=3,
+)
+
+
+@given(PLAIN, PLAIN)
+def test_there_are_changes_exactly_when_the_documents_differ(old: dict[str, Any], new: dict[str, Any]) -> None:
+    same = repr(sorted(old.items())) == repr(sorted(new.items()))  # repr tells true from 1
+    assert (not list(changes(old, new))) == same
+
+
+def test_every_change_is_named_with_its_path_and_both_values() -> None:
+    old = {"a": {"b": 1, "c": 2}, "gone": "x"}
+    new = {"a": {"b": 3, "c": 2}, "fresh": True}
+    assert list(changes(old, new)) == [
+        "a.b: locked 1, now 3",
+        "fresh: absent in the lock, now True",
+        "gone: locked 'x', now absent",
+    ]
+
+
+def test_true_is_not_one() -> None:
+    assert list(changes({"a": 1}, {"a": True})) == ["a: locked 1, now True"]
+
+
+@pytest.fixture
+def environment() -> Environment:
+    return Environment(schema=1, name="env", base=DebianBase(debian="bookworm"))
+
+
+def test_a_current_lock_has_no_reasons(task_lock: TaskLock, environment: Environment) -> None:
+    assert (
+        task_reasons(
+            task_lock,
+            document=task_lock.original,
+            statement_sha256=task_lock.source.statement_sha256,
+            environment=environment,
+        )
+        == ()
+    )
+
+
+def test_all_reasons_are_listed_at_once(task_lock: TaskLock, environment: Environment) -> None:
+    gates = tuple(g for g in task_lock.gate if g.name != "image")
+    lock = attrs.evolve(task_lock, revision=LOCK_REVISION, recipe=RECIPE + 1, gate=gates)
+    changed = attrs.evolve(environment, limits=Limits(cpus=7), env={"A": "1"})
+    reasons = task_reasons(
+        lock, document={**lock.original, "id": "y"}, statement_sha256="f" * 64, environment=changed
+    )
+    text = "\n".join(reasons)
+    for expected in (
+        "task.toml: id",
+        "statement.md",
+        "limits differ",
+        "env differs",
+        "recipe",
+        "gate image: missing",
+    ):
+        assert expected in text
+
+
+@pytest.mark.parametrize("name", REVISION_GATES[LOCK_REVISION])
+@pytest.mark.parametrize("verdict", ["fail", "unknown"])
+def test_a_gate_that_did_not_pass_makes_the_lock_unusable(
+    task_lock: TaskLock, environment: Environment, name: str, verdict: Any
+) -> None:
+    gates = tuple(attrs.evolve(g, verdict=verdict) if g.name == name else g for g in task_lock.gate)
+    reasons = task_reasons(
+        attrs.evolve(task_lock, gate=gates),
+        document=task_lock.original,
+        statement_sha256=task_lock.source.statement_sha256,
+        environment=environment,
+    )
+    assert reasons == (f"locks/x.lock.toml: gate {name}: {verdict}, must be pass",)
+
+
+def test_a_missing_or_changed_referenced_lock_is_a_reason() -> None:
+    reference = Reference(name="env", sha256="0" * 64)
+    assert "missing" in reference_reason(reference, "environments", None)[0]
+    assert "now " + "1" * 64 in reference_reason(reference, "environments", "1" * 64)[0]
+    assert reference_reason(reference, "environments", "0" * 64) == ()
