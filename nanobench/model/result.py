@@ -35,7 +35,7 @@ class Outcome(StrEnum):
 
 
 class Cause(StrEnum):
-    """Every way an agent's run can end. ``nanobench.runner.causes`` says whose doing each one is."""
+    """Every way an agent's run can end. ``nanobench.scoring.causes`` says whose doing each one is."""
 
     FINISHED = "finished"
     TURN_CAP = "turn_cap"

@@ -1,0 +1,1 @@
+"""Score, causes, derived tests: pure functions without I/O, by the rules of the benchmark."""

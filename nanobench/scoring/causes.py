@@ -1,0 +1,87 @@
+"""Whose doing is it that a run ended so? One table; retries, scoring and reports derive from it.
+
+Decisions taken here, where the rules leave room:
+
+* A limit that the lock sets and the agent exhausts (time, memory, disk of its sandbox, turns, tokens) is the
+  agent's: otherwise a run could leave the denominator by filling its disk. A disk or engine of the *host* that
+  fails is :attr:`Cause.ENGINE`.
+* The forwarder runs beside the agent and only something inside can kill it alone: the agent's.
+* A rate limit is the provider's and is retried; when it stays, the run is scored and listed apart.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from attrs import frozen
+
+from nanobench.model.result import Cause
+
+
+class Owner(StrEnum):
+    """Whose doing an end is."""
+
+    AGENT = "agent"
+    PROVIDER = "provider"
+    INFRASTRUCTURE = "infrastructure"
+    GRADER = "grader"
+
+
+class Denominator(StrEnum):
+    """Where a finished cell is counted. The classes of all cells add up to the number of planned cells."""
+
+    VALID = "valid"
+    RATE_LIMITED = "rate_limited"
+    PROVIDER = "provider"
+    INFRASTRUCTURE = "infrastructure"
+    GRADER = "grader"
+
+
+@frozen(kw_only=True)
+class Policy:
+    """What follows from a cause: ``retries`` is the number of further attempts, at most."""
+
+    owner: Owner
+    retries: int
+    scored: bool
+    denominator: Denominator
+
+
+def _agent() -> Policy:
+    return Policy(owner=Owner.AGENT, retries=0, scored=True, denominator=Denominator.VALID)
+
+
+def _provider(retries: int) -> Policy:
+    return Policy(owner=Owner.PROVIDER, retries=retries, scored=False, denominator=Denominator.PROVIDER)
+
+
+def _infrastructure(retries: int) -> Policy:
+    return Policy(owner=Owner.INFRASTRUCTURE, retries=retries, scored=False, denominator=Denominator.INFRASTRUCTURE)
+
+
+POLICIES: dict[Cause, Policy] = {
+    Cause.FINISHED: _agent(),
+    Cause.TURN_CAP: _agent(),
+    Cause.TIME_LIMIT: _agent(),
+    Cause.TOKEN_BUDGET: _agent(),
+    Cause.CONTEXT: _agent(),
+    Cause.MEMORY: _agent(),
+    Cause.DISK: _agent(),
+    Cause.FORWARDER: _agent(),
+    Cause.AGENT_ERROR: _agent(),
+    Cause.RATE_LIMIT: Policy(owner=Owner.PROVIDER, retries=3, scored=True, denominator=Denominator.RATE_LIMITED),
+    # A refused key does not mend itself: one more try tells a hiccup from a refusal.
+    Cause.PROVIDER_REFUSED: _provider(1),
+    Cause.PROVIDER_FAILED: _provider(3),
+    Cause.WIRE: _provider(3),
+    Cause.ENGINE: _infrastructure(2),
+    Cause.INTERRUPTED: _infrastructure(2),
+    # The agent's report broke its checked-in schema: ours to mend, never a zero score.
+    Cause.CONTRACT: _infrastructure(1),
+    Cause.GRADER: Policy(owner=Owner.GRADER, retries=1, scored=False, denominator=Denominator.GRADER),
+}
+
+
+def policy(cause: Cause) -> Policy:
+    """What follows from ``cause``?"""
+    return POLICIES[cause]
