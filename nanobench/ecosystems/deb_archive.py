@@ -1,0 +1,186 @@
+"""Read a .deb: an ar archive of two compressed tars. Its bytes are hostile: every size is bounded before use.
+
+A .deb's data goes to a scratch file once (decompressed); what is kept in memory is a list of members.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import tarfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from attrs import frozen
+
+from nanobench.errors import Refused
+
+_PIECE = 1 << 18
+_MAX_CONTROL = 16 << 20
+_MAX_HEADER = 1 << 20
+_MAX_MEMBERS = 200_000
+_MAX_DICTIONARY = 96 << 20
+"""An xz decoder's memory; dpkg's largest preset needs 65 MiB."""
+
+_AR_HEADER = 60
+
+
+@frozen
+class Deb:
+    """A checked .deb: its control files by name, and its data tar in a scratch file."""
+
+    control: dict[str, bytes]
+    data: Path
+
+
+def unpack(deb: Path, data: Path, *, where: str) -> Deb:
+    """Read the control files of ``deb`` and write its data tar, decompressed, to the new file ``data``.
+
+    Raises:
+        Refused: ``NB_DEB`` when it is not a .deb, uses a compression that is not known, or exceeds a bound.
+    """
+    control: dict[str, bytes] | None = None
+    with deb.open("rb") as file:
+        for name, size in _ar_members(file, where):
+            start = file.tell()
+            if name.startswith("control.tar"):
+                control = _control(_decompressed(file, name, size, _MAX_CONTROL, where), where)
+            elif name.startswith("data.tar"):
+                # Real packages grow less than a hundredfold; a bomb ends here, named.
+                limit = (256 << 20) + 100 * size
+                with data.open("xb") as out:
+                    for piece in _decompressed(file, name, size, limit, where):
+                        out.write(piece)
+            file.seek(start + size + size % 2)
+    if control is None or "control" not in control or not data.exists():
+        raise Refused("NB_DEB", "no control or no data in it", where=where)
+    return Deb(control, data)
+
+
+def members(tar: Path, *, where: str) -> Iterator[tarfile.TarInfo]:
+    """The members of a decompressed data tar, in its order. ``offset_data`` is where a file's bytes are.
+
+    Raises:
+        Refused: ``NB_DEB`` for a broken tar, oversized headers, sparse files, or too many members.
+    """
+    with tar.open("rb") as file:
+        yield from _tar_members(file, where)
+
+
+def files_of(deb: bytes, *, where: str) -> dict[str, bytes]:
+    """The regular files of a small .deb, whole, by path (for the keyring package)."""
+    file = io.BytesIO(deb)
+    for name, size in _ar_members(file, where):
+        start = file.tell()
+        if name.startswith("data.tar"):
+            tar = b"".join(_decompressed(file, name, size, _MAX_CONTROL, where))
+            found = _tar_members(io.BytesIO(tar), where)
+            return {plain(m.name): tar[m.offset_data : m.offset_data + m.size] for m in found if m.isreg()}
+        file.seek(start + size + size % 2)
+    raise Refused("NB_DEB", "no data in it", where=where)
+
+
+def _ar_members(file: BinaryIO, where: str) -> Iterator[tuple[str, int]]:
+    """Name and size of each member; the file stands at its first byte when it is yielded."""
+    if file.read(8) != b"!<arch>\n":
+        raise Refused("NB_DEB", "not an ar archive", where=where)
+    while header := file.read(_AR_HEADER):
+        digits = header[48:58].strip()
+        if len(header) != _AR_HEADER or header[58:] != b"`\n" or not digits.isdigit():
+            raise Refused("NB_DEB", "a broken ar header", where=where)
+        yield header[:16].decode("ascii", "replace").strip().rstrip("/"), int(digits)
+
+
+def _decompressed(file: BinaryIO, name: str, size: int, limit: int, where: str) -> Iterator[bytes]:
+    decoders = {"": _plain_pieces, ".xz": _unxz, ".gz": _gunzip}
+    suffix = name.partition(".tar")[2]
+    if suffix not in decoders:
+        raise Refused("NB_DEB", f"{name}: only xz, gzip and no compression are supported", where=where)
+    total = 0
+    try:
+        for piece in decoders[suffix](_Slice(file, size)):
+            total += len(piece)
+            if total > limit:
+                raise Refused("NB_DEB", f"{name} unpacks to more than {limit} bytes", where=where)
+            yield piece
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        raise Refused("NB_DEB", f"{name}: {error}", where=where) from None
+
+
+class _Slice(io.RawIOBase):
+    """The next ``size`` bytes of ``file``, as a file that only reads on."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file, self._left = file, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._file.read(min(len(buffer), self._left))
+        if not piece and self._left:
+            raise EOFError("cut off")
+        buffer[: len(piece)] = piece
+        self._left -= len(piece)
+        return len(piece)
+
+
+def _plain_pieces(source: _Slice) -> Iterator[bytes]:
+    while piece := source.read(_PIECE):
+        yield piece
+
+
+def _gunzip(source: _Slice) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=source) as unzipped:
+        while piece := unzipped.read(_PIECE):
+            yield piece
+
+
+def _unxz(source: _Slice) -> Iterator[bytes]:
+    decoder = lzma.LZMADecompressor(memlimit=_MAX_DICTIONARY)
+    while not decoder.eof:
+        piece = source.read(_PIECE) if decoder.needs_input else b""
+        if decoder.needs_input and not piece:
+            raise EOFError("cut off")
+        yield decoder.decompress(piece or b"", _PIECE)
+    if decoder.unused_data:
+        raise EOFError("bytes after the end of the xz stream")
+
+
+class _Member(tarfile.TarInfo):
+    """A header whose extended headers (which tarfile reads whole into memory) are bounded."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        member = super().frombuf(buf, encoding, errors)
+        if member.size < 0 or (not member.isfile() and member.size > _MAX_HEADER):
+            raise tarfile.ReadError("an oversized header")
+        return member
+
+
+def _tar_members(file: BinaryIO, where: str) -> Iterator[tarfile.TarInfo]:
+    try:
+        with tarfile.open(
+            fileobj=file, mode="r:", tarinfo=_Member, encoding="utf-8", errors="surrogateescape"
+        ) as tar:
+            for count, member in enumerate(tar):
+                if count >= _MAX_MEMBERS or member.issparse():
+                    raise tarfile.ReadError("too many members, or a sparse file")
+                yield member
+    except (tarfile.TarError, UnicodeError, ValueError) as error:
+        raise Refused("NB_DEB", f"a broken tar: {error}", where=where) from None
+
+
+def _control(pieces: Iterator[bytes], where: str) -> dict[str, bytes]:
+    """The control files; a name with a slash is none."""
+    data = b"".join(pieces)
+    found = ((plain(m.name), m) for m in _tar_members(io.BytesIO(data), where))
+    return {name: data[m.offset_data : m.offset_data + m.size] for name, m in found if m.isreg() and "/" not in name}
+
+
+def plain(name: str) -> str:
+    """A tar member's name without the leading ``./`` and a final slash; empty for the root."""
+    return name.removeprefix("./").rstrip("/") if name != "." else ""
