@@ -1,8 +1,9 @@
 """What every engine promises: one sealed command, the same inside whichever engine runs it.
 
 Inside: uid and gid 1000 without capabilities, a read-only root file system, the host name ``nanobench``, UTC,
-``C.UTF-8``, ``PYTHONHASHSEED=0``, umask 022, no network but an own loopback, ``/tmp`` and ``/home/agent`` as
-size-capped memory, and exactly the mounts of the request. Nothing of the host's environment is inherited.
+``C.UTF-8``, ``PYTHONHASHSEED=0``, umask 022, no network but an own loopback, ``/tmp``, ``/dev/shm`` and
+``/home/agent`` as size-capped memory, standard input empty, and exactly the mounts of the request. Nothing of the
+host's environment is inherited.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ MOUNTS = "/nanobench"
 """The image has these directories; mounts go to ``WORKSPACE``, below ``MOUNTS``, or onto an existing directory."""
 
 SANDBOX_UID = 1000
+HOST_NAME = "nanobench"
+OPEN_FILES = 4096
+"""RLIMIT_NOFILE, soft and hard: programs that close every possible descriptor stay quick."""
+
+SHARED_MEMORY_MIB = 64
 
 
 class Ended(StrEnum):
@@ -55,8 +61,8 @@ class SandboxLimits:
 class Request:
     """One command. ``layers`` are unpacked layer trees, lowest first; ``stdout`` and ``stderr`` are host files.
 
-    ``env`` is added to the fixed environment. ``cwd`` is absolute, inside. ``output_mib`` bounds each of the two
-    files; what is over is cut and the command goes on (``truncated`` says so).
+    ``env`` is added to the fixed environment. ``cwd`` is absolute, inside. The two files are made anew and may be the
+    same one. ``output_mib`` bounds each: a command that writes more is stopped (``Ended.DISK``), and the file is cut.
     """
 
     layers: tuple[Path, ...]
@@ -73,9 +79,10 @@ class Request:
 
 @frozen(kw_only=True)
 class Finished:
-    """How it ended: exit code (128+n for signal n), reason, wall and CPU milliseconds, peak memory if known.
+    """How it ended: exit code, reason, wall and CPU milliseconds, peak memory if known.
 
-    ``weak`` names every limit that this engine could only watch, not enforce, on this machine.
+    ``exit_code`` is 128+n for signal n, 127 for a command (or directory to run it in) that is not there, 126 for one
+    that may not be run. ``weak`` names every limit that this engine could only watch, not enforce, on this machine.
     """
 
     exit_code: int
@@ -87,7 +94,7 @@ class Finished:
 
 
 class Engine(Protocol):
-    """One way to run a request. Engines hold no state of a run and may be used from several threads."""
+    """One way to run a request. An engine may be used from several threads."""
 
     name: str
 
@@ -101,5 +108,31 @@ class Engine(Protocol):
     def own(self, path: Path) -> None:
         """Make the host tree at ``path`` belong to the uid that the sandbox's uid 1000 is on this host."""
 
+    def stop(self) -> None:
+        """End every run of this engine, now and from now on, as ``Ended.INTERRUPTED`` (for a runner with threads)."""
+
     def check(self) -> tuple[str, ...]:
         """What keeps this engine from working here, each with its remedy; empty when it works."""
+
+
+def fixed_env() -> dict[str, str]:
+    """The environment that every command finds; a request may add to it."""
+    return {
+        "PATH": "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin",
+        "HOME": HOME,
+        "USER": "agent",
+        "LOGNAME": "agent",
+        "SHELL": "/bin/sh",
+        "TERM": "dumb",
+        "TMPDIR": "/tmp",  # noqa: S108 (inside)
+        "TZ": "UTC",
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def memory_mounts(limits: SandboxLimits) -> dict[str, int]:
+    """File systems in memory and their size in MiB: the first two share the disk, and all stay below the memory."""
+    half = max(1, min(limits.disk_mib, limits.memory_mib) // 2)
+    return {"/tmp": half, HOME: half, "/dev/shm": min(SHARED_MEMORY_MIB, half)}  # noqa: S108 (inside)

@@ -1,0 +1,226 @@
+"""The launcher: a small process between the engine and bubblewrap, run by path as ``python -I -S launch.py FD``.
+
+It exists because three things cannot be done safely inside the runner: shedding root (a whole process changes its
+user, and a threaded one must not run Python between fork and exec), adopting what a dying sandbox leaves (a child
+subreaper gets everything of the process that set it), and ending the sandbox when the runner is killed. So it
+
+1. stages, as root only, every source in a private mount namespace, where the unprivileged user can reach them
+   even below a directory closed to him (bubblewrap resolves paths as that user);
+2. starts bubblewrap as that user, with limits;
+3. sets the process limit once the user namespace exists (a limit set before would count all of the host user's
+   processes) and only then lets the command go;
+4. kills everything when its channel closes, and reaps everything before it says how it ended.
+
+One line of JSON comes in on FD; lines of JSON go out: ``{"pid": N}``, then ``{"exit": …}`` or ``{"error": …}``.
+It imports the standard library only and nothing of NanoBench.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+STAGE = "/tmp"  # noqa: S108 (hidden by our own file system in our own mount namespace; bubblewrap needs it to exist)
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+CLONE_NEWNS = 0x20000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(channel: int) -> None:
+    """Run the request that comes over ``channel`` and say there how it ended."""
+    try:
+        _call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        request = json.loads(_line(channel))
+        end = _Supervisor(channel, request).run()
+    except (OSError, ValueError, RuntimeError) as error:
+        end = {"error": f"{type(error).__name__}: {error}"}
+    _say(channel, end)
+
+
+class _Supervisor:
+    """One bubblewrap and all that descends from it."""
+
+    def __init__(self, channel: int, request: dict[str, Any]) -> None:
+        self.channel, self.request = channel, request
+        self.status, self._status_end = os.pipe()
+        self._block_end, self.gate = os.pipe()
+        self.sandbox: int | None = None  # pidfd of the sandbox's process 1
+        self.stopping = self.killed = self.started = False
+
+    def run(self) -> dict[str, Any]:
+        places = _stage(self.request["sources"]) if self.request["uid"] is not None else self.request["sources"]
+        monitor = os.fork()
+        if monitor == 0:
+            _become_bubblewrap(self.request, places, self._status_end, self._block_end, os.getppid())
+        os.close(self._status_end)
+        os.close(self._block_end)
+        self._follow()
+        exit_code = _reap(monitor)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_ms = round((used.ru_utime + used.ru_stime) * 1000)
+        facts = {"exit": exit_code, "started": self.started, "killed": self.killed}
+        return facts | {"cpu_ms": cpu_ms, "peak_kib": used.ru_maxrss}
+
+    def _follow(self) -> None:
+        """Read bubblewrap's reports until it is gone; kill when the channel closes."""
+        poll = select.poll()
+        poll.register(self.channel, select.POLLIN)
+        poll.register(self.status, select.POLLIN)
+        rest = b""
+        while True:
+            ready = {fd for fd, _ in poll.poll()}
+            if self.channel in ready:
+                poll.unregister(self.channel)
+                self.stopping = True
+                self._kill()
+            if self.status in ready:
+                chunk = os.read(self.status, 65536)
+                if not chunk:
+                    return self._kill() if self.stopping else None
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    self._report(json.loads(line))
+
+    def _report(self, report: dict[str, Any]) -> None:
+        if "child-pid" in report:
+            self._release(report["child-pid"])
+        if "exit-code" in report:
+            self.started = True
+
+    def _release(self, pid: int) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it failed at once: its status tells
+            self.sandbox = os.pidfd_open(pid)
+            if self.stopping:
+                return self._kill()
+            _limit_processes(pid, self.request)
+            _say(self.channel, {"pid": pid})
+        os.write(self.gate, b"1")
+        os.close(self.gate)
+
+    def _kill(self) -> None:
+        """End process 1, and with it the whole sandbox. Before it is known, wait for it: bubblewrap names it at once."""
+        if self.sandbox is not None and not self.started:
+            self.killed = True
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.sandbox, signal.SIGKILL)
+
+
+def _reap(monitor: int) -> int:
+    """Wait for bubblewrap, end and reap what it left to us (its process 1 outlives it for a moment); its exit code."""
+    code = os.waitstatus_to_exitcode(os.waitpid(monitor, 0)[1])
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+                os.kill(int(pid), signal.SIGKILL)
+            os.wait()
+    return 128 - code if code < 0 else code
+
+
+def _stage(sources: list[str]) -> list[str]:
+    """Bind every source to a short path that any user can reach, seen by this process and its children only.
+
+    The sources are opened in the new namespace (a mount of another one cannot be bound) and before the stage hides
+    what lies below it.
+    """
+    _call("unshare", CLONE_NEWNS)
+    _call("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
+    opened = [os.open(source, os.O_PATH) for source in sources]
+    _call("mount", b"tmpfs", STAGE.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, b"mode=0755,size=1m")
+    places = []
+    for fd in opened:
+        place = Path(STAGE, str(len(places)))
+        is_dir = Path(f"/proc/self/fd/{fd}").is_dir()
+        place.mkdir() if is_dir else place.touch()
+        _call("mount", f"/proc/self/fd/{fd}".encode(), bytes(place), None, MS_BIND, None)
+        places.append(str(place))
+        os.close(fd)
+    return places
+
+
+def _become_bubblewrap(request: dict[str, Any], places: list[str], status: int, block: int, parent: int) -> None:
+    """In the forked child: limits, unprivileged user, exec. Never returns."""
+    try:
+        _limit(resource.RLIMIT_CORE, 0)
+        _limit(resource.RLIMIT_NOFILE, request["open_files"])
+        os.sched_setaffinity(0, request["cpus"])
+        Path("/proc/self/oom_score_adj").write_text("1000")  # when memory runs out, the kernel takes a sandbox first
+        _shed_root(request["uid"])
+        _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # after the change of user, which clears it
+        if os.getppid() != parent:
+            os._exit(1)
+        os.umask(0o022)
+        os.chdir("/")
+        seccomp = os.memfd_create("seccomp")
+        os.write(seccomp, bytes.fromhex(request["seccomp"]))
+        os.lseek(seccomp, 0, os.SEEK_SET)
+        for fd in (status, block, seccomp):
+            os.set_inheritable(fd, True)
+        program, *rest = [places[part] if isinstance(part, int) else part for part in request["argv"]]
+        program += request["program"]
+        own = ["--json-status-fd", str(status), "--block-fd", str(block), "--add-seccomp-fd", str(seccomp)]
+        os.execve(program, ["bwrap", *own, *rest], {})
+    except BaseException as error:  # whatever it is, this copy of the launcher must not go on
+        os.write(2, f"launcher: {error}\n".encode())
+        os._exit(1)
+
+
+def _limit_processes(pid: int, request: dict[str, Any]) -> None:
+    """Limit a process of the sandbox's user as that user: root itself may lack the right to (``CAP_SYS_RESOURCE``)."""
+    helper = os.fork()
+    if helper == 0:
+        try:
+            _shed_root(request["uid"])
+            _limit(resource.RLIMIT_NPROC, request["pids"], pid)
+        finally:
+            os._exit(0 if sys.exc_info()[0] in (None, ProcessLookupError) else 1)
+    if os.waitpid(helper, 0)[1] != 0:
+        raise RuntimeError("the number of processes could not be limited")
+
+
+def _shed_root(uid: int | None) -> None:
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+
+
+def _limit(kind: int, value: int, pid: int = 0) -> None:
+    """Set soft and hard limit, never above the hard limit that is."""
+    hard = resource.prlimit(pid, kind)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.prlimit(pid, kind, (value, value))
+
+
+def _call(name: str, *arguments: int | bytes | None) -> None:
+    if getattr(_libc, name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def _line(channel: int) -> bytes:
+    data = b""
+    while not data.endswith(b"\n"):
+        chunk = os.read(channel, 65536)
+        if not chunk:
+            raise RuntimeError("no request came")
+        data += chunk
+    return data
+
+
+def _say(channel: int, message: dict[str, Any]) -> None:
+    with contextlib.suppress(BrokenPipeError):  # the runner is gone; there is nobody to tell
+        os.write(channel, json.dumps(message).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
