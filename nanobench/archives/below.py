@@ -38,7 +38,7 @@ class Below:
         except FileExistsError:
             os.close(os.open(name, _FOLDER, dir_fd=above))
         else:
-            os.chmod(name, 0o755, dir_fd=above)  # whatever the umask is
+            os.chmod(name, 0o755, dir_fd=above)  # noqa: S103 (the umask took bits away)
 
     def make_file(self, path: bytes, *, mode: int, mtime: int, fill: Callable[[int], None]) -> None:
         """A new file; ``fill`` gets its descriptor."""

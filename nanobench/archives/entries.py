@@ -46,9 +46,9 @@ def entries_of(root: Path, *, prefix: str = "", epoch: int, uid: int = 0, gid: i
     Raises:
         Refused: ``NB_TREE_SPECIAL`` for a device, socket or pipe, naming it.
     """
-    owner = {"uid": uid, "gid": gid}
+    owned = partial(Entry, uid=uid, gid=gid)
     if prefix:
-        yield Entry(path=prefix, kind="dir", mode=0o755, mtime=epoch, **owner)
+        yield owned(path=prefix, kind="dir", mode=0o755, mtime=epoch)
     first: dict[tuple[int, int], str] = {}
     pending = [(os.fsencode(root), prefix)]
     while pending:
@@ -57,9 +57,9 @@ def entries_of(root: Path, *, prefix: str = "", epoch: int, uid: int = 0, gid: i
             status = found.stat(follow_symlinks=False)
             if stat.S_ISDIR(status.st_mode):
                 pending.append((found.path, path))
-                yield Entry(path=path, kind="dir", mode=0o755, mtime=epoch, **owner)
+                yield owned(path=path, kind="dir", mode=0o755, mtime=epoch)
             else:
-                yield _leaf(found.path, path, status, first, min(int(status.st_mtime), epoch), owner)
+                yield _leaf(found.path, path, status, first, min(int(status.st_mtime), epoch), owned)
 
 
 def open_regular(path: bytes) -> BinaryIO:
@@ -79,15 +79,15 @@ def _leaf(
     status: os.stat_result,
     first: dict[tuple[int, int], str],
     mtime: int,
-    owner: dict[str, int],
+    owned: Callable[..., Entry],
 ) -> Entry:
     if stat.S_ISLNK(status.st_mode):
-        return Entry(path=path, kind="symlink", mode=0o777, mtime=mtime, link=to_text(os.readlink(place)), **owner)
+        return owned(path=path, kind="symlink", mode=0o777, mtime=mtime, link=to_text(os.readlink(place)))  # noqa: PTH115
     if not stat.S_ISREG(status.st_mode):
         raise Refused("NB_TREE_SPECIAL", "neither a file, a directory nor a symlink", where=shown(path))
     mode = 0o755 if status.st_mode & stat.S_IXUSR else 0o644
     known = first.setdefault((status.st_dev, status.st_ino), path) if status.st_nlink > 1 else path
     if known != path:
-        return Entry(path=path, kind="hardlink", mode=mode, mtime=mtime, link=known, **owner)
+        return owned(path=path, kind="hardlink", mode=mode, mtime=mtime, link=known)
     content = partial(open_regular, place)
-    return Entry(path=path, kind="file", mode=mode, mtime=mtime, size=status.st_size, content=content, **owner)
+    return owned(path=path, kind="file", mode=mode, mtime=mtime, size=status.st_size, content=content)

@@ -57,7 +57,7 @@ class TarReader:
         where: what the archive is, for messages.
 
     Raises:
-        Refused: ``NB_ARCHIVE_BROKEN`` when it is not a whole, plain tar, ``NB_ARCHIVE_KIND`` for a device or the like.
+        Refused: ``NB_ARCHIVE_BROKEN`` when it is not a whole, plain tar, ``NB_ARCHIVE_KIND`` for a device.
     """
 
     stream: Readable

@@ -1,0 +1,68 @@
+"""Files and directories whose modes do not depend on the umask, and the removal of any tree whatever is in it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def make_folder(path: Path) -> None:
+    """The directory ``path`` with mode 0755, its parents too; one that is there is left as it is."""
+    missing = list(itertools.takewhile(lambda folder: not folder.is_dir(), [path, *path.parents]))
+    for folder in reversed(missing):
+        folder.mkdir(0o755, exist_ok=True)
+        folder.chmod(0o755)
+
+
+def remove_tree(path: Path) -> int:
+    """Remove the directory ``path`` and return the bytes of disk that this freed.
+
+    Works with read-only directories, and with trees deeper than any path may be long: every directory is
+    emptied by moving its directories up to the top. No link is followed.
+    """
+    path.chmod(0o700)
+    top = os.open(path, _FOLDER)
+    names = (f".{secrets.token_hex(8)}-{number}" for number in itertools.count())
+    try:
+        freed, pending = _clear(top, top, names)
+        while pending:
+            name = pending.pop()
+            os.chmod(name, 0o700, dir_fd=top)
+            folder = os.open(name, _FOLDER, dir_fd=top)
+            try:
+                more, found = _clear(folder, top, names)
+            finally:
+                os.close(folder)
+            os.rmdir(name, dir_fd=top)
+            freed += more
+            pending += found
+    finally:
+        os.close(top)
+    path.rmdir()
+    return freed
+
+
+def _clear(folder: int, top: int, names: Iterator[str]) -> tuple[int, list[str]]:
+    """Unlink the files of ``folder``, move its directories to ``top``; bytes freed, directories now in ``top``."""
+    freed, moved = 0, []
+    with os.scandir(folder) as listing:
+        entries = list(listing)
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            moved.append(entry.name if folder == top else _lift(entry.name, folder, top, next(names)))
+        else:
+            status = entry.stat(follow_symlinks=False)
+            freed += status.st_blocks * 512 if status.st_nlink == 1 else 0
+            os.unlink(entry.name, dir_fd=folder)
+    return freed, moved
+
+
+def _lift(name: str, folder: int, top: int, fresh: str) -> str:
+    os.chmod(name, 0o700, dir_fd=folder)  # moving a directory writes into it
+    os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=top)
+    return fresh
