@@ -1,0 +1,39 @@
+"""Bytecode of the standard library and of ``/opt/venv``, by the locked interpreter: a layer of ``.pyc`` only.
+
+Nothing is left out: Debian ships the standard library without its tests, so there is hardly anything to save.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import evolve
+
+from nanobench.archives.entries import Entry, entries_of
+from nanobench.ecosystems.py_sealed import PYTHON, VENV, Workshop
+from nanobench.errors import Refused
+from nanobench.sandbox.interface import MOUNTS, Mount
+
+_OUT = f"{MOUNTS}/out"
+
+
+def bytecode(*, shop: Workshop) -> tuple[Entry, ...]:
+    """The ``__pycache__`` directories of the image in ``shop`` (which must include the ``python`` layer).
+
+    The files are unchecked-hash: valid whatever a source's time stamp is, and never written again.
+
+    Raises:
+        Refused: ``NB_BYTECODE`` when the interpreter fails.
+    """
+    out = shop.directory("bytecode")
+    shop.engine.own(out)
+    script = Path(__file__).with_name("py_inside_bytecode.py").read_text(encoding="utf-8")
+    library = f"/usr/lib/python{shop.target.python}"
+    shop.run(
+        *(PYTHON, "-S", "-B", "-P", "-c", script, _OUT),
+        *("/usr/lib/python3/dist-packages", library, f"{VENV}/lib/python{shop.target.python}"),
+        phase="bytecode",
+        mounts=(Mount(source=out, target=_OUT, writable=True),),
+        refusal=Refused("NB_BYTECODE", "the interpreter could not compile its modules", where=PYTHON),
+    )
+    return tuple(evolve(entry, mtime=shop.epoch) for entry in entries_of(out, epoch=shop.epoch))

@@ -1,0 +1,82 @@
+"""Which interpreter do wheels have to fit, and which of several files fits it best?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from attrs import frozen
+from packaging.tags import Tag, compatible_tags, cpython_tags
+from packaging.utils import parse_wheel_filename
+
+from nanobench.errors import Refused
+
+_LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
+
+
+@frozen(kw_only=True)
+class Target:
+    """CPython ``python`` (such as ``3.11``) on x86-64 Linux with that ``glibc`` (such as ``2.36``)."""
+
+    python: str
+    glibc: str
+
+    @property
+    def site_packages(self) -> str:
+        """Where packages lie in a virtual environment of this interpreter."""
+        return f"lib/python{self.python}/site-packages"
+
+
+_SUITES = {
+    "bookworm": Target(python="3.11", glibc="2.36"),
+    "trixie": Target(python="3.13", glibc="2.41"),
+}
+
+
+def target_of(suite: str) -> Target:
+    """The interpreter that a Debian suite brings.
+
+    Raises:
+        Refused: ``NB_PYTHON_SUITE`` for a suite that the table does not have.
+    """
+    try:
+        return _SUITES[suite]
+    except KeyError:
+        known = ", ".join(sorted(_SUITES))
+        raise Refused(
+            "NB_PYTHON_SUITE",
+            f"the Python of Debian {suite!r} is not known (known: {known})",
+            where="base.debian",
+            hint="use a known suite, or leave [python] out",
+        ) from None
+
+
+def best_wheel(files: Iterable[str], target: Target) -> str | None:
+    """The wheel among ``files`` that an installer on ``target`` would take, or ``None`` if none fits.
+
+    Order as in the wheel specification: the most specific tag, then the highest build number; a tie of both
+    goes to the lowest name, so that the choice never depends on the order of an index.
+    """
+    ranks = {tag: rank for rank, tag in enumerate(_tags(target))}
+    fitting = []
+    for file in files:
+        _, _, build, tags = parse_wheel_filename(file)
+        rank = min((ranks[tag] for tag in tags if tag in ranks), default=None)
+        if rank is not None:
+            number, suffix = build or (-1, "")
+            fitting.append((rank, -number, [-ord(c) for c in suffix], file))
+    return min(fitting)[-1] if fitting else None
+
+
+def _tags(target: Target) -> Iterator[Tag]:
+    major, minor = (int(part) for part in target.python.split("."))
+    interpreter, platforms = f"cp{major}{minor}", list(_platforms(target.glibc))
+    yield from cpython_tags((major, minor), abis=[interpreter], platforms=platforms)
+    yield from compatible_tags((major, minor), interpreter=interpreter, platforms=platforms)
+
+
+def _platforms(glibc: str) -> Iterator[str]:
+    for minor in range(int(glibc.split(".")[1]), 4, -1):
+        yield f"manylinux_2_{minor}_x86_64"
+        if minor in _LEGACY:
+            yield f"{_LEGACY[minor]}_x86_64"
+    yield "linux_x86_64"

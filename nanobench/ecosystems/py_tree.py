@@ -1,0 +1,62 @@
+"""Directories that a sandbox wrote → layer entries that carry nothing of the machine or the moment."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import evolve
+
+from nanobench.archives.entries import Entry, entries_of
+from nanobench.errors import Refused
+
+_STAMPS = ("uv_cache.json",)
+"""What uv writes into every ``dist-info`` about when it was installed: the wheel file's time stamp."""
+
+_LOCKS = (".lock", ".gitignore")
+_MAX_RECORD = 64 << 20
+
+
+def tidied(root: Path, *, prefix: str, epoch: int) -> Iterator[Entry]:
+    """The entries of ``root`` below ``prefix``, without uv's time stamps and locks; every time is ``epoch``."""
+    for entry in entries_of(root, prefix=prefix, epoch=epoch):
+        inside = entry.path.removeprefix(f"{prefix}/")
+        parent, name = os.path.split(inside)
+        if (name in _STAMPS and parent.endswith(".dist-info")) or inside in _LOCKS:
+            continue
+        entry = evolve(entry, mtime=epoch)
+        yield _record(entry) if name == "RECORD" and parent.endswith(".dist-info") else entry
+
+
+def _record(entry: Entry) -> Entry:
+    if entry.kind != "file" or entry.content is None or entry.size > _MAX_RECORD:
+        raise Refused("NB_RECORD", f"not a RECORD of at most {_MAX_RECORD} bytes", where=entry.path)
+    with entry.content() as file:
+        lines = file.read().splitlines(keepends=True)
+    stamps = tuple(f".dist-info/{name},".encode() for name in _STAMPS)
+    data = b"".join(line for line in lines if not any(stamp in line for stamp in stamps))
+    return evolve(entry, size=len(data), content=lambda: io.BytesIO(data))
+
+
+def snapshot(root: Path) -> dict[str, str]:
+    """Path → what stands there, for everything below ``root`` but directories."""
+    found = {}
+    for directory, _, files in os.walk(root):
+        # os.walk counts links to directories among the directories.
+        for item in os.scandir(directory):
+            if item.is_symlink() or item.name in files:
+                found[os.path.relpath(item.path, root)] = _state(Path(item.path))
+    return found
+
+
+def _state(path: Path) -> str:
+    if path.is_symlink():
+        return f"link {path.readlink()}"
+    if not path.is_file():
+        return "special"
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return f"file {bool(path.stat().st_mode & 0o100)} {digest}"

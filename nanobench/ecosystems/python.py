@@ -1,0 +1,25 @@
+"""Python packages: resolved by uv, one pinned file each, built and installed inside the locked image.
+
+``resolve`` needs the network. ``build_wheels``, ``install``, ``bytecode`` and ``editable`` need only the store and
+an engine, in this order; each works in a :class:`Workshop` whose layers are those made so far.
+"""
+
+from nanobench.ecosystems.py_build import build_wheels
+from nanobench.ecosystems.py_bytecode import bytecode
+from nanobench.ecosystems.py_editable import Editable, editable
+from nanobench.ecosystems.py_install import install
+from nanobench.ecosystems.py_resolve import resolve
+from nanobench.ecosystems.py_sealed import Workshop
+from nanobench.ecosystems.py_target import Target, target_of
+
+__all__ = [
+    "Editable",
+    "Target",
+    "Workshop",
+    "build_wheels",
+    "bytecode",
+    "editable",
+    "install",
+    "resolve",
+    "target_of",
+]
