@@ -101,7 +101,7 @@ def _decompressed(file: BinaryIO, name: str, size: int, limit: int, where: str) 
         raise Refused("NB_DEB", f"{name}: only xz, gzip and no compression are supported", where=where)
     total = 0
     try:
-        for piece in decoders[suffix](_Slice(file, size)):
+        for piece in decoders[suffix](Slice(file, size)):
             total += len(piece)
             if total > limit:
                 raise Refused("NB_DEB", f"{name} unpacks to more than {limit} bytes", where=where)
@@ -110,16 +110,24 @@ def _decompressed(file: BinaryIO, name: str, size: int, limit: int, where: str) 
         raise Refused("NB_DEB", f"{name}: {error}", where=where) from None
 
 
-class _Slice(io.RawIOBase):
-    """The next ``size`` bytes of ``file``, as a file that only reads on."""
+class Slice(io.RawIOBase):
+    """The next ``size`` bytes of ``file``, as a file that only reads on; ``owned``: closes it too."""
 
-    def __init__(self, file: BinaryIO, size: int) -> None:
-        self._file, self._left = file, size
+    def __init__(self, file: BinaryIO, size: int, *, owned: bool = False) -> None:
+        self._file, self._left, self._owned = file, size, owned
+
+    def close(self) -> None:
+        """Close this view, and the file below when it is owned."""
+        if self._owned:
+            self._file.close()
+        super().close()
 
     def readable(self) -> bool:
+        """Always."""
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """The next bytes; EOFError when the file ends before its promised size."""
         piece = self._file.read(min(len(buffer), self._left))
         if not piece and self._left:
             raise EOFError("cut off")
@@ -128,18 +136,18 @@ class _Slice(io.RawIOBase):
         return len(piece)
 
 
-def _plain_pieces(source: _Slice) -> Iterator[bytes]:
+def _plain_pieces(source: Slice) -> Iterator[bytes]:
     while piece := source.read(_PIECE):
         yield piece
 
 
-def _gunzip(source: _Slice) -> Iterator[bytes]:
+def _gunzip(source: Slice) -> Iterator[bytes]:
     with gzip.GzipFile(fileobj=source) as unzipped:
         while piece := unzipped.read(_PIECE):
             yield piece
 
 
-def _unxz(source: _Slice) -> Iterator[bytes]:
+def _unxz(source: Slice) -> Iterator[bytes]:
     decoder = lzma.LZMADecompressor(memlimit=_MAX_DICTIONARY)
     while not decoder.eof:
         piece = source.read(_PIECE) if decoder.needs_input else b""

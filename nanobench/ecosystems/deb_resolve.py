@@ -163,7 +163,7 @@ class _Apt:
         }
         if '"' in "".join(values.values()):
             raise MachineFailure(
-                "NB_APT", "a path with a quote cannot stand in apt's configuration", where=self._root
+                "NB_APT", "a path with a quote cannot stand in apt's configuration", where=str(self._root)
             )
         return "".join(f'{key} "{value}";\n' for key, value in values.items())
 

@@ -17,6 +17,7 @@ from nanobench.ecosystems.online import Gone, Online, Unreachable
 from nanobench.ecosystems.registries import safe
 from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.model.lock import Package
+from nanobench.store.incoming import check_space
 from nanobench.store.store import Store
 
 __all__ = ["Online", "fetch"]
@@ -56,7 +57,9 @@ def fetch(
             details=tuple(p.purl for p in wanted),
             hint="run `nanobench fetch` with network first, or leave out --offline",
         )
-    say(f"fetching {len(wanted)} files, {_mib(sum(p.size for p in wanted))}")
+    total = sum(package.size for package in wanted)
+    check_space(store.root, total)
+    say(f"fetching {len(wanted)} files, {_mib(total)}")
     _raise_all(_Fetcher(store, online, progress).all(wanted))
     say(f"fetched {len(wanted)} files")
 
@@ -119,15 +122,11 @@ class _Fetcher:
             self._receive(response, safe(url), package)
 
     def _receive(self, response: httpx.Response, url: str, package: Package) -> None:
-        received = 0
         try:
             with self._store.incoming(package.digest, package.size) as incoming:
                 for chunk in response.iter_raw():
                     if self._stop.is_set():
                         raise Unreachable(f"{url}: stopped")
-                    received += len(chunk)
-                    if received > package.size:
-                        raise _Wrong(f"{url}: more than {package.size} bytes")
                     incoming.write(chunk)
                     self._progress(len(chunk))
         except Refused as error:

@@ -1,0 +1,137 @@
+"""Unpack locked .debs into one tree: what dpkg does with files, without dpkg, root or maintainer scripts."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from attrs import evolve, frozen
+from packageurl import PackageURL
+
+from nanobench.archives.entries import Entry
+from nanobench.archives.names import problem, shown
+from nanobench.ecosystems import deb_archive
+from nanobench.ecosystems.deb_archive import plain
+from nanobench.ecosystems.deb_control import stanzas
+from nanobench.ecosystems.deb_tree import ALIASES, Claim, Tree, canonical, part_of
+from nanobench.errors import Refused
+from nanobench.model.lock import Package
+from nanobench.store.store import Store
+
+_THREADS = 2
+_MAX_ID = 65_535
+
+
+@frozen(kw_only=True)
+class Installed:
+    """One unpacked package: its control fields, its control files, and every path as the package spells it."""
+
+    name: str
+    fields: dict[str, str]
+    control: dict[str, bytes]
+    paths: tuple[str, ...]
+
+    def script(self, name: str) -> str:
+        """A maintainer script's text; empty when the package has none."""
+        return self.control.get(name, b"").decode("utf-8", "replace")
+
+
+def unpack_all(
+    packages: Sequence[Package], store: Store, scratch: Path, tree: Tree
+) -> tuple[tuple[Installed, ...], tuple[str, ...]]:
+    """Unpack ``packages`` into ``tree``; contents stay in files below ``scratch``.
+
+    Returns:
+        The packages, sorted by name, and warnings about members that were left out.
+
+    Raises:
+        Refused: ``NB_DEB…`` naming the package, for anything that is not an honest .deb.
+    """
+
+    # base-files first: it ships the top directories with the modes that they should have.
+    ordered = sorted(packages, key=lambda p: (_name(p) != "base-files", p.purl))
+
+    def decompress(number: int) -> deb_archive.Deb:
+        package = ordered[number]
+        return deb_archive.unpack(store.blob(package.digest), scratch / f"{number}.tar", where=package.purl)
+
+    installed: list[Installed] = []
+    warnings: list[str] = []
+    # Decompressing is most of the work and needs no interpreter lock; the order of merging stays fixed.
+    with ThreadPoolExecutor(_THREADS, thread_name_prefix="deb") as pool:
+        for package, deb in zip(ordered, pool.map(decompress, range(len(ordered))), strict=True):
+            done, left_out = _merge(package, deb, tree)
+            installed.append(done)
+            warnings += left_out
+    return tuple(sorted(installed, key=lambda i: i.name)), tuple(warnings)
+
+
+def _name(package: Package) -> str:
+    return PackageURL.from_string(package.purl).name
+
+
+def _merge(package: Package, deb: deb_archive.Deb, tree: Tree) -> tuple[Installed, list[str]]:
+    fields = _fields(package, deb)
+    claim = Claim(
+        name=fields["Package"],
+        replaces=frozenset(re.findall(r"(?:^|,)\s*([a-z0-9][a-z0-9+.-]+)", fields.get("Replaces", ""))),
+        diverts=b"dpkg-divert" in deb.control.get("preinst", b""),
+    )
+    paths, warnings = ["/."], []
+    for member in deb_archive.members(deb.data, where=package.purl):
+        path = plain(member.name)
+        if not path:
+            continue
+        _check(path, package.purl)
+        paths.append(f"/{path}")
+        if not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
+            warnings.append(f"{claim.name}: {shown(path)}: devices and pipes are left out")
+        elif not (member.issym() and path in ALIASES):
+            tree.ship(_entry(member, path, deb.data, package.purl), claim)
+    done = Installed(name=claim.name, fields=fields, control=deb.control, paths=tuple(paths))
+    return done, warnings
+
+
+def _fields(package: Package, deb: deb_archive.Deb) -> dict[str, str]:
+    """The control fields; the package must be the one that the lock names."""
+    text = deb.control["control"].decode("utf-8", "replace")
+    fields = next(stanzas(text.splitlines()), {})
+    purl = PackageURL.from_string(package.purl)
+    locked = (purl.name, purl.version, dict(purl.qualifiers).get("arch"))
+    found = (fields.get("Package"), fields.get("Version"), fields.get("Architecture"))
+    if found != locked:
+        raise Refused("NB_DEB", f"it is {found}, the lock says {locked}", where=package.purl)
+    return fields
+
+
+def _check(path: str, where: str) -> None:
+    wrong = problem(path)
+    if wrong:
+        raise Refused("NB_DEB_PATH", wrong, where=f"{where}: {shown(path)}")
+
+
+def _entry(member: tarfile.TarInfo, path: str, data: Path, where: str) -> Entry:
+    if not (0 <= member.uid <= _MAX_ID and 0 <= member.gid <= _MAX_ID):
+        raise Refused("NB_DEB", f"owner {member.uid}:{member.gid}", where=f"{where}: {shown(path)}")
+    plain_dir = Entry(
+        path=canonical(path),
+        kind="dir",
+        mode=member.mode & 0o7777,
+        mtime=max(0, int(member.mtime)),
+        uid=member.uid,
+        gid=member.gid,
+    )
+    if member.isdir():
+        return plain_dir
+    if member.issym():
+        return evolve(plain_dir, kind="symlink", mode=0o777, link=member.linkname)
+    if member.islnk():
+        target = plain(member.linkname)
+        _check(target, where)
+        return evolve(plain_dir, kind="hardlink", link=canonical(target))
+    content = partial(part_of, data, member.offset_data, member.size)
+    return evolve(plain_dir, kind="file", size=member.size, content=content)
