@@ -1,0 +1,1 @@
+"""Images: layers in the store, and the OCI documents that name them."""

@@ -1,0 +1,89 @@
+"""The OCI documents of an image: pure functions of its layers, epoch and environment.
+
+Layers stay uncompressed, so their digests are their diff_ids: compressors differ between versions. An engine calls
+the image by the digest of its configuration or of its manifest, depending on how it stores images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from attrs import frozen
+
+from nanobench.formats import json
+from nanobench.formats.digest import sha256
+from nanobench.model.fields import Digest
+from nanobench.model.lock import PLATFORM
+
+CONFIG_TYPE = "application/vnd.oci.image.config.v1+json"
+INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
+LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar"
+MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
+
+
+@frozen(kw_only=True)
+class ImageLayer:
+    """A layer as the image's documents name it; ``role`` becomes its line of history."""
+
+    role: str
+    diff_id: Digest
+    size: int
+
+
+@frozen(kw_only=True)
+class Image:
+    """An image: its layers, lowest first, and the exact bytes of its two documents."""
+
+    layers: tuple[ImageLayer, ...]
+    config: bytes
+    manifest: bytes
+
+    @property
+    def config_digest(self) -> Digest:
+        """Docker's image id, in its classic store."""
+        return sha256(self.config)
+
+    @property
+    def manifest_digest(self) -> Digest:
+        """The image id in a containerd store and in registries."""
+        return sha256(self.manifest)
+
+
+def image_of(
+    layers: Iterable[ImageLayer],
+    *,
+    epoch: int,
+    env: Mapping[str, str],
+    user: str = "1000:1000",
+    cwd: str = "/workspace",
+) -> Image:
+    """The image of these layers, lowest first, with this environment."""
+    ordered = tuple(layers)
+    created = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    system, architecture = PLATFORM.split("/")
+    config = json.dump(
+        {
+            "architecture": architecture,
+            "config": {"Env": sorted(f"{k}={v}" for k, v in env.items()), "User": user, "WorkingDir": cwd},
+            "created": created,
+            "history": [{"created": created, "created_by": f"nanobench {layer.role}"} for layer in ordered],
+            "os": system,
+            "rootfs": {"diff_ids": [layer.diff_id for layer in ordered], "type": "layers"},
+        }
+    )
+    manifest = json.dump(
+        {
+            "config": descriptor(CONFIG_TYPE, sha256(config), len(config)),
+            "layers": [descriptor(LAYER_TYPE, layer.diff_id, layer.size) for layer in ordered],
+            "mediaType": MANIFEST_TYPE,
+            "schemaVersion": 2,
+        }
+    )
+    return Image(layers=ordered, config=config, manifest=manifest)
+
+
+def descriptor(media_type: str, digest: Digest, size: int) -> dict[str, Any]:
+    """An OCI content descriptor."""
+    return {"digest": digest, "mediaType": media_type, "size": size}
