@@ -1,0 +1,64 @@
+"""Release pairs: the base is one published source archive, the solution the next release's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+from packageurl import PackageURL
+
+from nanobench.archives.reader import extract
+from nanobench.errors import Refused
+from nanobench.model.fields import Digest
+from nanobench.model.lock import Package
+from nanobench.model.task import Archive, ArchiveSource
+from nanobench.sources.clean import clean
+from nanobench.sources.interface import Blob, Trees
+from nanobench.sources.workspace import EPOCH
+
+
+@frozen(kw_only=True)
+class ReleasePair:
+    """The source of an ``archive`` task. ``where`` names the task file in messages."""
+
+    spec: ArchiveSource
+    where: str
+
+    def __attrs_post_init__(self) -> None:
+        base, solution = (PackageURL.from_string(a.purl) for a in (self.spec.base, self.spec.solution))
+        if base.to_dict() | {"version": None} != solution.to_dict() | {"version": None}:
+            raise Refused(
+                "NB_SOURCE", f"{solution} is no release of {base}", where=f"{self.where}: source.solution.purl"
+            )
+        if base.version == solution.version or self.spec.base.sha256 == self.spec.solution.sha256:
+            raise Refused("NB_SOURCE", "base and solution are the same release", where=f"{self.where}: source")
+
+    def packages(self) -> tuple[Package, ...]:
+        """The two archives."""
+        return tuple(_package(a, self.where) for a in (self.spec.base, self.spec.solution))
+
+    def stage(self, blob: Blob, work: Path) -> Trees:
+        """Extract both archives into ``work`` and clean the trees."""
+        base, base_dropped = _tree(self.spec.base, blob, work / "base")
+        solution, solution_dropped = _tree(self.spec.solution, blob, work / "solution")
+        purl = PackageURL.from_string(self.spec.base.purl)
+        dropped = (*(f"base: {p}" for p in base_dropped), *(f"solution: {p}" for p in solution_dropped))
+        return Trees(base=base, solution=solution, project=purl.name, version=str(purl.version), dropped=dropped)
+
+
+def _package(archive: Archive, where: str) -> Package:
+    purl = PackageURL.from_string(archive.purl)
+    if purl.type != "pypi":
+        raise Refused("NB_SOURCE", f"archives of type {purl.type} are not supported yet", where=f"{where}: source")
+    return Package(
+        purl=archive.purl,
+        role="python",
+        path=f"{purl.name}/{archive.file}",
+        digest=Digest(f"sha256:{archive.sha256}"),
+        size=archive.size,
+    )
+
+
+def _tree(archive: Archive, blob: Blob, dest: Path) -> tuple[Path, tuple[str, ...]]:
+    extract(blob(Digest(f"sha256:{archive.sha256}")), dest, where=archive.file, strip=1)
+    return dest, clean(dest, where=archive.file, mtime=EPOCH)
