@@ -1,0 +1,182 @@
+"""The way of one request: from the sandbox to the provider and, as it arrives, back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import aiohttp
+from aiohttp import web
+from attrs import evolve
+
+from nanobench.gateway.answer import read_answer
+from nanobench.gateway.client import fault_of, open_session, proxy_for
+from nanobench.gateway.exchange import Fault
+from nanobench.gateway.recorder import Draft, Recorder
+from nanobench.gateway.redact import Redactor
+from nanobench.gateway.request import (
+    changes,
+    error_body,
+    is_chat,
+    read_request,
+    refuses_temperature,
+    sent,
+)
+from nanobench.gateway.upstream import Bounds, Pins, Upstream
+
+_PASSED_HEADERS = ("Content-Type", "Retry-After", "Retry-After-Ms")
+_KEPT_OF_MALFORMED = 64 << 10
+
+
+class Relay:
+    """Answers every request that comes through the socket of one run."""
+
+    def __init__(self, upstream: Upstream, pins: Pins, bounds: Bounds, recorder: Recorder) -> None:
+        self._upstream, self._pins, self._bounds, self._recorder = upstream, pins, bounds, recorder
+        self._url = f"{upstream.base_url}/chat/completions"
+        self._places = asyncio.Semaphore(bounds.parallel)
+        self._session = open_session(bounds)
+
+    async def close(self, _: web.Application) -> None:
+        """Close the client's connections."""
+        await self._session.close()
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Serve one request, a bounded number at a time."""
+        async with self._places:
+            try:
+                return await self._recorded(request, lambda draft: self._serve(request, draft))
+            except _TemperatureRefused as refused:
+                first = refused.draft
+            return await self._recorded(request, lambda draft: self._again(request, first, draft))
+
+    async def _recorded(
+        self, request: web.Request, work: Callable[[Draft], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        draft = self._recorder.begin(Redactor(self._upstream.key))
+        draft.received(request)
+        try:
+            return await work(draft)
+        except asyncio.CancelledError:
+            draft.fail(Fault.ABANDONED, "the client hung up")
+            raise
+        finally:
+            self._recorder.end(draft)
+
+    async def _serve(self, request: web.Request, draft: Draft) -> web.StreamResponse:
+        if reason := self._recorder.exhausted():
+            return _own_answer(draft, 400, Fault.LIMIT, reason)
+        if not is_chat(request.method, request.path):
+            return _own_answer(draft, 404, Fault.ENDPOINT, "only POST …/chat/completions is forwarded")
+        try:
+            draft.request = await request.read()
+        except web.HTTPRequestEntityTooLarge:
+            limit = self._bounds.request_bytes
+            return _own_answer(draft, 413, Fault.REQUEST_TOO_LARGE, f"a request may have {limit} bytes")
+        except web.RequestPayloadError:
+            return _own_answer(draft, 400, Fault.MALFORMED, "the request's body is not what its headers say")
+        return await self._forward(request, draft)
+
+    async def _forward(self, request: web.Request, draft: Draft) -> web.StreamResponse:
+        chat = read_request(draft.request)
+        if chat is None:
+            draft.request = draft.request[:_KEPT_OF_MALFORMED]
+            return _own_answer(draft, 400, Fault.MALFORMED, "the request is not a JSON object")
+        draft.stream, draft.tools, draft.changes = chat.stream, chat.tools, changes(chat, self._pins)
+        try:
+            answer = await self._session.post(
+                self._url,
+                data=sent(chat, draft.changes),
+                headers=self._headers(draft),
+                allow_redirects=False,
+                proxy=proxy_for(self._url),
+            )
+        except (aiohttp.ClientError, TimeoutError) as error:
+            fault, detail = fault_of(error)
+            return _own_answer(draft, 504 if fault is Fault.TIMEOUT else 502, fault, detail)
+        async with answer:
+            draft.status = answer.status
+            draft.content_type = draft.redactor.text(answer.headers.get("Content-Type", ""))
+            if answer.status == 400 and "temperature" in draft.changes:
+                return await self._bad_request(draft, answer)
+            return await self._pass_on(request, draft, answer)
+
+    def _headers(self, draft: Draft) -> dict[str, str]:
+        key = self._upstream.key
+        return {
+            "Content-Type": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": draft.headers.get("User-Agent", "nanobench"),
+            **({"Authorization": f"Bearer {key.reveal()}"} if key else {}),
+        }
+
+    async def _pass_on(
+        self, request: web.Request, draft: Draft, answer: aiohttp.ClientResponse
+    ) -> web.StreamResponse:
+        """Every chunk goes on when it arrives. A stream that breaks there breaks here too: no false clean end."""
+        headers = {n: draft.redactor.text(answer.headers[n]) for n in _PASSED_HEADERS if n in answer.headers}
+        response = web.StreamResponse(status=answer.status, headers=headers)
+        try:
+            await response.prepare(request)
+            while data := await self._next(draft, answer):
+                await response.write(data)
+            if draft.fault is None:
+                await response.write_eof()
+        except ConnectionError:
+            draft.fail(Fault.ABANDONED, "the client hung up")
+        if draft.fault is not None and request.transport is not None:
+            request.transport.close()
+        return response
+
+    async def _next(self, draft: Draft, answer: aiohttp.ClientResponse) -> bytes:
+        """The next bytes without the key, recorded; empty at the end or after a fault."""
+        clean = b""
+        while not clean:
+            try:
+                data = await answer.content.readany()
+            except (aiohttp.ClientError, TimeoutError) as error:
+                draft.fail(*fault_of(error))
+                return b""
+            clean = draft.redactor.feed(data) if data else draft.redactor.end()
+            if not data and not clean:
+                return b""
+        draft.chunk(clean)
+        if draft.size > self._bounds.answer_bytes:
+            draft.fail(Fault.ANSWER_TOO_LARGE, f"the answer has more than {self._bounds.answer_bytes} bytes")
+            return b""
+        return clean
+
+    async def _bad_request(self, draft: Draft, answer: aiohttp.ClientResponse) -> web.Response:
+        """Read a refusal whole, to know whether it is about the temperature; if not, it goes on as it is."""
+        body = b""
+        while data := await self._next(draft, answer):
+            body += data
+        if draft.fault is not None:
+            return _plain(502, draft.detail, draft.fault)
+        if refuses_temperature(read_answer(draft.content_type or "", body).error):
+            draft.fail(Fault.TEMPERATURE, "the provider takes no temperature for this model")
+            raise _TemperatureRefused(draft)
+        return web.Response(status=answer.status, body=body, headers={"Content-Type": draft.content_type or ""})
+
+    async def _again(self, request: web.Request, first: Draft, draft: Draft) -> web.StreamResponse:
+        """Ask once more without a temperature, and from now on. The client sees only this answer."""
+        self._pins = evolve(self._pins, temperature=None)
+        draft.request = first.request
+        return await self._forward(request, draft)
+
+
+class _TemperatureRefused(Exception):
+    """The provider refused the pinned temperature; ``draft`` is the refused exchange."""
+
+    def __init__(self, draft: Draft) -> None:
+        super().__init__()
+        self.draft = draft
+
+
+def _own_answer(draft: Draft, status: int, fault: Fault, message: str) -> web.Response:
+    draft.fail(fault, message)
+    return _plain(status, message, fault)
+
+
+def _plain(status: int, message: str, fault: Fault) -> web.Response:
+    return web.json_response(error_body(message, str(fault)), status=status)

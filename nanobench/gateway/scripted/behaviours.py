@@ -1,0 +1,35 @@
+"""The scripted behaviours by name. A new one is a line in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nanobench.errors import Misuse
+from nanobench.gateway.scripted.oracle import oracle
+from nanobench.gateway.scripted.provider import ScriptedProvider
+from nanobench.gateway.scripted.reply import Messages, Reply, Script
+
+
+def nop(_: bytes) -> Script:
+    """Answers in prose and calls no tool."""
+
+    def script(_: Messages) -> Reply:
+        return Reply(text="I have read the task and leave the project as it is.")
+
+    return script
+
+
+BEHAVIOURS: dict[str, Callable[[bytes], Script]] = {"nop": nop, "oracle": oracle}
+"""Name → script for a task's golden patch."""
+
+
+def scripted_provider(name: str, golden_patch: bytes) -> ScriptedProvider:
+    """The provider of that name for one task, not yet started.
+
+    Raises:
+        Misuse: ``NB_BEHAVIOUR`` for a name that is not in the table.
+    """
+    if name not in BEHAVIOURS:
+        known = ", ".join(sorted(BEHAVIOURS))
+        raise Misuse("NB_BEHAVIOUR", f"there is no scripted provider {name!r:.80}", hint=f"one of: {known}")
+    return ScriptedProvider(name, BEHAVIOURS[name](golden_patch))

@@ -1,0 +1,54 @@
+"""A scripted provider: an OpenAI-compatible server on a loopback port of its own."""
+
+from __future__ import annotations
+
+import json
+import socket
+from types import TracebackType
+
+from aiohttp import web
+
+from nanobench.gateway.scripted.reply import Script, events, turn_of
+from nanobench.gateway.serving import ServingThread
+from nanobench.gateway.upstream import Upstream
+
+_MAX_REQUEST = 64 << 20
+
+
+class ScriptedProvider:
+    """Serves one script while its ``with`` block runs; :attr:`upstream` is where. Many may run side by side."""
+
+    def __init__(self, name: str, script: Script) -> None:
+        self._name, self._script = name, script
+
+    def __enter__(self) -> ScriptedProvider:
+        listening = socket.create_server(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        self.upstream = Upstream(name=self._name, base_url=f"http://127.0.0.1:{port}/v1")
+        self._serving = ServingThread(self._application, listening, name=f"nanobench-{self._name}")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._serving.close()
+
+    async def _application(self) -> web.Application:
+        application = web.Application(client_max_size=_MAX_REQUEST)
+        application.router.add_post("/v1/chat/completions", self._answer)
+        return application
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        try:
+            asked = json.loads(await request.read())
+            messages = tuple(asked["messages"])
+            if asked.get("stream") is not True:
+                raise ValueError("only streams are answered")
+        except (ValueError, KeyError, TypeError) as error:
+            return web.json_response({"error": {"message": str(error), "type": "invalid_request_error"}}, status=400)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for event in events(self._script(messages), asked, turn=turn_of(messages)):
+            await response.write(event)
+        await response.write_eof()
+        return response

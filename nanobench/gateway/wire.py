@@ -1,0 +1,101 @@
+"""What ended a run, as seen on the wire: pure functions over recorded exchanges.
+
+A client that retries leaves several exchanges; the last one tells how the run ended. What the wire cannot know
+(time limits, turn caps, memory) is the runner's to add.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from nanobench.gateway.answer import Answer, ApiError
+from nanobench.gateway.exchange import OWN_FAULTS, Exchange, Fault
+from nanobench.model.result import Cause
+
+
+@frozen(kw_only=True)
+class WireEnd:
+    """How it ended. ``cause`` None: no end in sight (no request, an answer that asks for tools, or a client gone)."""
+
+    cause: Cause | None
+    status: int | None = None
+    detail: str = ""
+
+
+_FAULTS = {
+    Fault.LIMIT: Cause.TOKEN_BUDGET,
+    Fault.CONNECT: Cause.WIRE,
+    Fault.TLS: Cause.WIRE,
+    Fault.DROPPED: Cause.WIRE,
+    Fault.TIMEOUT: Cause.WIRE,
+    Fault.ANSWER_TOO_LARGE: Cause.PROVIDER_FAILED,
+}
+
+_RATE_NAMES = re.compile(r"rate_?limit|too_many_requests|insufficient_quota|quota_exceeded|resource_exhausted")
+_CONTEXT_NAMES = re.compile(r"context_length|context_size|context_window|string_above_max_length")
+_CONTEXT_WORDS = re.compile(
+    r"maximum context length|context (length|size|window)|exceeds? the maximum number of tokens"
+    r"|prompt is too long|input is too long|maximum (prompt|input) length",
+    re.IGNORECASE,
+)
+_RATE_WORDS = re.compile(r"rate limit|too many requests", re.IGNORECASE)
+
+
+def classify(exchanges: Iterable[Exchange]) -> WireEnd:
+    """What ended the run: the cause that the last exchange with (or meant for) the provider shows."""
+    last = None
+    for exchange in exchanges:
+        if exchange.fault not in OWN_FAULTS:
+            last = exchange
+    return WireEnd(cause=None, detail="no request reached the gateway") if last is None else _end(last)
+
+
+def _end(last: Exchange) -> WireEnd:
+    answer = last.answer()
+    error = _refusal(last, answer)
+    if last.fault is Fault.ABANDONED:
+        return WireEnd(cause=None, status=last.status, detail=last.detail)
+    if error is not None:
+        return WireEnd(cause=cause_of(error), status=error.status, detail=_said(error))
+    if last.fault is not None:
+        return WireEnd(cause=_FAULTS.get(last.fault), status=last.status, detail=last.detail)
+    if answer.form == "other":
+        detail = f"neither a stream nor JSON but {last.content_type or 'no content type'}"
+        return WireEnd(cause=Cause.PROVIDER_FAILED, status=last.status, detail=detail)
+    if not answer.whole:
+        return WireEnd(cause=Cause.WIRE, status=last.status, detail="the answer stops before its end")
+    if answer.tool_calls:
+        return WireEnd(cause=None, status=last.status, detail="the last answer asked for tools")
+    return WireEnd(cause=Cause.FINISHED, status=last.status, detail=answer.finish or "")
+
+
+def _refusal(last: Exchange, answer: Answer) -> ApiError | None:
+    """The provider's error, from the HTTP status and body or from inside a stream that began well."""
+    error = answer.error or ApiError()
+    if last.status is not None and not 200 <= last.status < 300:
+        return ApiError(message=error.message, type=error.type, code=error.code, status=last.status)
+    if answer.error is None:
+        return None
+    return ApiError(message=error.message, type=error.type, code=error.code, status=error.status or last.status)
+
+
+def cause_of(error: ApiError) -> Cause:
+    """Whose doing an error is. A rate limit that mentions tokens is still a rate limit, so it is asked first."""
+    names = f"{error.type} {error.code}"
+    status = error.status or 0
+    if status == 429 or _RATE_NAMES.search(names):
+        return Cause.RATE_LIMIT
+    if _CONTEXT_NAMES.search(names) or _CONTEXT_WORDS.search(error.message):
+        return Cause.CONTEXT
+    if _RATE_WORDS.search(error.message) and status < 400:
+        return Cause.RATE_LIMIT
+    if 300 <= status < 500 and status != 408:
+        return Cause.PROVIDER_REFUSED
+    return Cause.PROVIDER_FAILED
+
+
+def _said(error: ApiError) -> str:
+    return ": ".join(part for part in (error.code or error.type, error.message) if part)
