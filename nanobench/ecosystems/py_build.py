@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -77,7 +78,7 @@ def _build(sdist: Package, venv: Mount, tools: Mount, shop: Workshop) -> Built:
             Mount(source=source, target=_SOURCE, writable=True),
             Mount(source=out, target=_OUT, writable=True),
         ),
-        refusal=_unbuilt(sdist, "its wheel could not be built without network"),
+        refusal=partial(_unbuilt, sdist, "its wheel could not be built without network"),
     )
     return _only_wheel(sdist, out, shop)
 
@@ -96,11 +97,12 @@ def _only_wheel(sdist: Package, out: Path, shop: Workshop) -> Built:
     return Built(purl=sdist.purl, sdist=sdist.digest, wheel=wheel, file=wheels[0].name)
 
 
-def _unbuilt(sdist: Package, message: str) -> Refused:
+def _unbuilt(sdist: Package, message: str, *, details: tuple[str, ...] = ()) -> Refused:
     return Refused(
         "NB_SDIST_BUILD",
         message,
         where=sdist.purl,
+        details=details,
         hint="add what the build needs: Debian packages (build-essential, python3-dev, …) to base.packages, Python "
         "packages to python.build_requirements; or pin a version that has a wheel",
     )

@@ -5,12 +5,12 @@ Nothing is left out: Debian ships the standard library without its tests, so the
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from attrs import evolve
-
-from nanobench.archives.entries import Entry, entries_of
+from nanobench.archives.entries import Entry
 from nanobench.ecosystems.py_sealed import PYTHON, VENV, Workshop
+from nanobench.ecosystems.py_tree import stamped
 from nanobench.errors import Refused
 from nanobench.sandbox.interface import MOUNTS, Mount
 
@@ -34,6 +34,6 @@ def bytecode(*, shop: Workshop) -> tuple[Entry, ...]:
         *("/usr/lib/python3/dist-packages", library, f"{VENV}/lib/python{shop.target.python}"),
         phase="bytecode",
         mounts=(Mount(source=out, target=_OUT, writable=True),),
-        refusal=Refused("NB_BYTECODE", "the interpreter could not compile its modules", where=PYTHON),
+        refusal=partial(Refused, "NB_BYTECODE", "the interpreter could not compile its modules", where=PYTHON),
     )
-    return tuple(evolve(entry, mtime=shop.epoch) for entry in entries_of(out, epoch=shop.epoch))
+    return tuple(stamped(out, epoch=shop.epoch))

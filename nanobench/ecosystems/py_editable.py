@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from attrs import frozen
@@ -12,7 +13,7 @@ from packaging.utils import canonicalize_name
 from nanobench.archives.entries import Entry
 from nanobench.ecosystems.py_install import add_wheels
 from nanobench.ecosystems.py_sealed import VENV, Workshop, uv_install, wheels_of
-from nanobench.ecosystems.py_tree import snapshot, tidied
+from nanobench.ecosystems.py_tree import snapshot, stamped, tidied
 from nanobench.errors import Refused
 from nanobench.model.lock import Package
 from nanobench.sandbox.interface import WORKSPACE, Mount
@@ -65,7 +66,8 @@ def editable(
         phase="editable",
         env={"CFLAGS": "-g0", "CXXFLAGS": "-g0", **(env or {})},
         mounts=(home, work, shop.tools(packages), shop.pins(())),
-        refusal=Refused(
+        refusal=partial(
+            Refused,
             "NB_EDITABLE",
             "the project could not be installed editable without network",
             where=WORKSPACE,
@@ -78,10 +80,12 @@ def editable(
 
 def _copy(tree: Path, target: str, shop: Workshop) -> Mount:
     path = shop.directory("copy")
+
     # A build that looked at the history could tell more than the base tree does, or touch the index.
-    top = [name for name in (".git",) if target == WORKSPACE]
-    ignore = lambda directory, _: top if Path(directory) == tree else []  # noqa: E731
-    shutil.copytree(tree, path, symlinks=True, dirs_exist_ok=True, ignore=ignore)
+    def history(directory: str, _: list[str]) -> list[str]:
+        return [".git"] if Path(directory) == tree else []
+
+    shutil.copytree(tree, path, symlinks=True, dirs_exist_ok=True, ignore=history)
     shop.engine.own(path)
     return Mount(source=path, target=target, writable=True)
 
@@ -97,7 +101,7 @@ def _difference(before: tuple[dict[str, str], dict[str, str]], venv: Path, work:
             hint="take the project itself, and whatever overlaps it, out of python.requirements",
         )
     added = tuple(e for e in tidied(venv, prefix=VENV[1:], epoch=shop.epoch) if _new(e, VENV, before[0]))
-    laid = tuple(e for e in tidied(work, prefix=WORKSPACE[1:], epoch=shop.epoch) if _new(e, WORKSPACE, before[1]))
+    laid = tuple(e for e in stamped(work, prefix=WORKSPACE[1:], epoch=shop.epoch) if _new(e, WORKSPACE, before[1]))
     name, version = _named(added)
     return Editable(name=name, version=version, venv=added, workspace=laid, kept=_lost(before[1], snapshot(work)))
 

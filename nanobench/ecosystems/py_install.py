@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from nanobench.archives.entries import Entry
@@ -33,7 +34,8 @@ def install(packages: Sequence[Package], *, shop: Workshop, built: Iterable[Buil
         *(UV, "pip", "check", "--no-config", "--no-cache", "--offline", "--python", f"{VENV}/bin/python"),
         phase="check",
         mounts=(Mount(source=venv, target=VENV), shop.tools(packages)),
-        refusal=Refused(
+        refusal=partial(
+            Refused,
             "NB_PYTHON_CONFLICT",
             "the installed packages do not fit together",
             where="python.requirements",
@@ -50,7 +52,7 @@ def make_venv(path: Path, target: str, wheels: Sequence[Pinned], packages: Itera
     """
     shop.engine.own(path)
     home = Mount(source=path, target=target, writable=True)
-    refusal = Refused("NB_PYTHON_INSTALL", "the virtual environment could not be made", where=target)
+    refusal = partial(Refused, "NB_PYTHON_INSTALL", "the virtual environment could not be made", where=target)
     shop.run(PYTHON, "-m", "venv", "--without-pip", target, phase="venv", mounts=(home,), refusal=refusal)
     if not (path / shop.target.site_packages).is_dir():
         raise Refused(
@@ -71,7 +73,8 @@ def add_wheels(home: Mount, wheels: Sequence[Pinned], packages: Iterable[Package
         ),
         phase="install",
         mounts=(home, shop.tools(packages), shop.pins(wheels)),
-        refusal=Refused(
+        refusal=partial(
+            Refused,
             "NB_PYTHON_INSTALL",
             "uv could not install the locked wheels",
             where=home.target,

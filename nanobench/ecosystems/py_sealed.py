@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from attrs import field, frozen
 from packageurl import PackageURL
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from nanobench.archives.reader import extract
 from nanobench.ecosystems.py_target import Target
-from nanobench.errors import MachineFailure, NanobenchError, Refused
+from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.digest import split
 from nanobench.model.fields import Digest
 from nanobench.model.lock import Built, Package
@@ -70,14 +72,14 @@ class Workshop:
         self,
         *argv: str,
         phase: str,
-        refusal: NanobenchError,
+        refusal: Callable[..., Refused],
         mounts: Iterable[Mount] = (),
         env: Mapping[str, str] | None = None,
     ) -> None:
         """Run one command to its good end, ``/tmp`` on disk, no bytecode written, the clock of the build fixed.
 
         Raises:
-            NanobenchError: ``refusal``, with the last lines of the command's output, when it fails.
+            Refused: ``refusal``, given the last lines of the command's output as ``details``, when it fails.
             MachineFailure: ``NB_LIMIT`` when it ran into a limit.
         """
         self._need_python()
@@ -99,19 +101,21 @@ class Workshop:
         if finished.ended is not Ended.EXITED:
             raise MachineFailure("NB_LIMIT", f"{phase} was stopped: {finished.ended.value}", where=argv[0])
         if finished.exit_code != 0:
-            refusal.details = (f"exit code {finished.exit_code}", *_tail(request.stdout), *_tail(request.stderr))
-            raise refusal
+            said = (*_tail(request.stdout), *_tail(request.stderr))
+            raise refusal(details=(f"exit code {finished.exit_code}", *said))
 
     def tools(self, packages: Iterable[Package]) -> Mount:
         """The locked uv, unpacked from its wheel once in a store's life, mounted read-only."""
-        (wheel,) = (p for p in packages if p.role == "installer")
+        wheel = next((p for p in packages if p.role == "installer"), None)
+        if wheel is None:
+            raise Refused("NB_INSTALLER", "no package of role installer is locked", hint="lock the environment again")
 
         def fill(dest: Path) -> None:
             extract(self.store.blob(wheel.digest), dest, where=wheel.path)
             for script in dest.glob("*.data/scripts/*"):
                 script.chmod(0o755)
 
-        tree = self.store.tree(split(wheel.digest)[1]) or self.store.make_tree(split(wheel.digest)[1], fill)
+        tree = self.store.make_tree(split(wheel.digest)[1], fill)
         (binary,) = tree.glob("*.data/scripts/uv")
         return Mount(source=binary.parent, target=TOOLS)
 
@@ -146,14 +150,22 @@ def wheels_of(packages: Iterable[Package], role: str, built: Iterable[Built] = (
     for package in packages:
         if package.role != role:
             continue
-        purl = PackageURL.from_string(package.purl)
         file, digest = package.path.rpartition("/")[2], package.digest
         if not file.endswith(".whl"):
             if digest not in made:
                 raise Refused("NB_SDIST_UNBUILT", "no wheel was built from this source archive", where=package.purl)
             file, digest = made[digest].file, made[digest].wheel
-        wheels.append(Pinned(name=purl.name, version=purl.version or "", file=file, digest=digest))
+        name, version = _identity(package.purl)
+        wheels.append(Pinned(name=name, version=version, file=file, digest=digest))
     return tuple(wheels)
+
+
+def _identity(text: str) -> tuple[str, str]:
+    try:
+        purl = PackageURL.from_string(text)
+        return canonicalize_name(purl.name, validate=True), str(Version(purl.version or ""))
+    except ValueError as error:  # InvalidName and InvalidVersion are ValueErrors too
+        raise Refused("NB_PURL", f"no name and version of a Python package: {error}", where=text) from error
 
 
 def uv_install(*arguments: str, python: str) -> tuple[str, ...]:

@@ -16,18 +16,23 @@ from nanobench.errors import Refused
 _STAMPS = ("uv_cache.json",)
 """What uv writes into every ``dist-info`` about when it was installed: the wheel file's time stamp."""
 
-_LOCKS = (".lock", ".gitignore")
+_LOCK = ".lock"
 _MAX_RECORD = 64 << 20
 
 
-def tidied(root: Path, *, prefix: str, epoch: int) -> Iterator[Entry]:
-    """The entries of ``root`` below ``prefix``, without uv's time stamps and locks; every time is ``epoch``."""
+def stamped(root: Path, *, prefix: str = "", epoch: int) -> Iterator[Entry]:
+    """The entries of ``root`` below ``prefix``; every time is ``epoch``, also when the clock stands before it."""
     for entry in entries_of(root, prefix=prefix, epoch=epoch):
+        yield evolve(entry, mtime=epoch)
+
+
+def tidied(root: Path, *, prefix: str, epoch: int) -> Iterator[Entry]:
+    """The entries of the virtual environment at ``root``, like :func:`stamped`, without uv's time stamps and lock."""
+    for entry in stamped(root, prefix=prefix, epoch=epoch):
         inside = entry.path.removeprefix(f"{prefix}/")
         parent, name = os.path.split(inside)
-        if (name in _STAMPS and parent.endswith(".dist-info")) or inside in _LOCKS:
+        if (name in _STAMPS and parent.endswith(".dist-info")) or inside == _LOCK:
             continue
-        entry = evolve(entry, mtime=epoch)
         yield _record(entry) if name == "RECORD" and parent.endswith(".dist-info") else entry
 
 

@@ -77,18 +77,23 @@ class Resolver:
         asked, config = self.work / "requirements.in", self.work / "uv.toml"
         asked.write_text("".join(f"{r}\n" for r in requirements), encoding="utf-8")
         config.write_text(_config(statics), encoding="utf-8")
-        done = subprocess.run(
-            [*self._command(config), *flags, "--", str(asked)],
-            env=self._environment(),
-            cwd=self.work,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        done = self._run([*self._command(config), *flags, "--", str(asked)], where)
         if done.returncode != 0:
             raise _failure(done.returncode, done.stderr.decode(errors="replace"), where)
-        return _read(done.stdout, where)
+        found = _read(done.stdout, where)
+        for package in found:
+            for file in [*(package.wheels or ()), *([package.sdist] if package.sdist else ())]:
+                self.online.note(file.url or "")
+        return found
+
+    def _run(self, command: Sequence[str], where: str) -> subprocess.CompletedProcess[bytes]:
+        quiet, env = subprocess.DEVNULL, self._environment()
+        try:
+            return subprocess.run(
+                command, env=env, cwd=self.work, stdin=quiet, capture_output=True, timeout=SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise _failure(2, f"stopped after {SECONDS} seconds", where) from None
 
     def _command(self, config: Path) -> list[str]:
         glibc = min(int(self.target.glibc.split(".")[1]), _NEWEST_GLIBC)
