@@ -15,13 +15,14 @@ from nanobench.errors import Refused
 
 _CHUNK = 1 << 20
 _MODE_BITS = 0o1777
+_OWNER_READS, _OWNER_ENTERS = 0o400, 0o500
 
 
 def unpack_layer(layer: Path, dest: Path) -> None:
     """Unpack the layer at ``layer`` into the existing empty directory ``dest``, with its modes and times.
 
     Nothing is written outside ``dest`` and no link is followed, whatever the layer says. Owners and set-id bits
-    are not restored.
+    are not restored, and the owner may read everything: else an ordinary user could not verify the tree.
 
     Raises:
         Refused: ``NB_ARCHIVE_…`` naming the layer and the member.
@@ -51,13 +52,13 @@ class _Unpacking:
         elif header.kind == "hardlink":
             self._hardlink(raw, header)
         else:
-            mode = header.mode & _MODE_BITS
+            mode = header.mode & _MODE_BITS | _OWNER_READS
             self.below.make_file(raw, mode=mode, mtime=header.mtime, fill=lambda to: _copy(body, to))
 
     def finish(self) -> None:
         """Directories last, deepest first: unpacking into one changes its time."""
         for raw, header in reversed(self.folders):
-            self.below.finish_folder(raw, mode=header.mode & _MODE_BITS, mtime=header.mtime)
+            self.below.finish_folder(raw, mode=header.mode & _MODE_BITS | _OWNER_ENTERS, mtime=header.mtime)
 
     def _place(self, header: Header) -> bytes:
         wrong = problem(header.path)

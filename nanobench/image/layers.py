@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from nanobench.archives.entries import Entry
 from nanobench.archives.layer import write_layer
@@ -19,17 +19,18 @@ from nanobench.store.store import Store
 
 @frozen(kw_only=True)
 class Packed:
-    """A layer that is in the store."""
+    """A layer that is in the store; ``notes`` is what else its maker found out (warnings, ids)."""
 
     diff_id: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
+    notes: Document = field(factory=dict)
 
 
-def pack(store: Store, entries: Iterable[Entry], *, epoch: int) -> Packed:
+def pack(store: Store, entries: Iterable[Entry], *, epoch: int, notes: Document | None = None) -> Packed:
     """Put the canonical layer of ``entries`` into the store; it is streamed, never held."""
     with store.incoming() as incoming:
         facts = write_layer(entries, incoming, epoch=epoch)
-    return Packed(diff_id=facts.diff_id, size=facts.size)
+    return Packed(diff_id=facts.diff_id, size=facts.size, notes=notes or {})
 
 
 def pack_once(store: Store, recipe: Document, make: Callable[[], Packed]) -> Packed:

@@ -44,10 +44,12 @@ class Scratch:
             make_folder(path)
             yield path
         finally:
-            if path.is_dir():
-                remove_tree(path)
-            lock.unlink(missing_ok=True)
-            os.close(descriptor)
+            try:
+                if path.is_dir():
+                    remove_tree(path)
+                lock.unlink(missing_ok=True)
+            finally:
+                os.close(descriptor)
 
     def leftovers(self) -> tuple[Path, ...]:
         """What dead owners left behind."""

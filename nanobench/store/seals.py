@@ -45,6 +45,14 @@ def file_stamp(path: Path) -> str:
     return hashlib.sha256(_look(path.lstat())).hexdigest()
 
 
+def file_hash(path: Path, algorithm: str) -> str:
+    """The hex digest of the regular file at ``path``; empty when something else is there."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
 def tree_stamp(root: Path) -> str:
     """How the whole tree at ``root`` looks, as one hash. About 4 µs a file."""
     looks = hashlib.sha256(_look(root.lstat()))
@@ -86,8 +94,7 @@ def _look(status: os.stat_result) -> bytes:
 def _record(entry: os.DirEntry[bytes]) -> bytes:
     mode = entry.stat(follow_symlinks=False).st_mode
     if stat.S_ISREG(mode):
-        with open(os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
-            said = hashlib.file_digest(file, "sha256").hexdigest().encode()
+        said = file_hash(Path(os.fsdecode(entry.path)), "sha256").encode()
     else:
         said = os.readlink(entry.path) if stat.S_ISLNK(mode) else b""  # noqa: PTH115
     return b"%o %b" % (mode, said)

@@ -77,8 +77,7 @@ class Store:
             stamp = seals.file_stamp(path)
             if self._seal(path).get("stat") == stamp:
                 return path
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, digest.partition(":")[0]).hexdigest()
+            found = seals.file_hash(path, digest.partition(":")[0])
         except FileNotFoundError:
             raise _missing(digest) from None
         if found != path.name:

@@ -1,0 +1,118 @@
+"""The layers that all tasks of an environment share: Debian, the Python packages, their bytecode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from attrs import evolve, frozen
+
+from nanobench.ecosystems import debian, python
+from nanobench.ecosystems.python import Workshop, target_of
+from nanobench.formats.converter import structure, unstructure
+from nanobench.image.layers import Packed, layer_tree, pack, pack_once
+from nanobench.image.workbench import Workbench
+from nanobench.model.environment import Environment
+from nanobench.model.fields import Document
+from nanobench.model.lock import Built, Layer, Package
+
+Role = Literal["debian", "python", "bytecode"]
+
+
+@frozen(kw_only=True)
+class BuiltEnvironment:
+    """Layers and their unpacked trees, lowest first; ``packages`` are the pinned files they were made of."""
+
+    spec: Environment
+    packages: tuple[Package, ...]
+    epoch: int
+    layers: tuple[Layer, ...]
+    trees: tuple[Path, ...]
+    warnings: tuple[str, ...] = ()
+    built: tuple[Built, ...] = ()
+
+
+def build_environment(
+    spec: Environment, packages: Sequence[Package], *, epoch: int, bench: Workbench, built: Iterable[Built] = ()
+) -> BuiltEnvironment:
+    """Build the environment from pinned files that are in the store; what is known by its digest is not built again.
+
+    Args:
+        epoch: source_date_epoch of the environment.
+        built: the wheels that the lock says were built from source archives.
+    """
+    made = BuiltEnvironment(spec=spec, packages=tuple(packages), epoch=epoch, layers=(), trees=(), built=tuple(built))
+    made = _debian_layer(made, bench)
+    if spec.python is not None:
+        made = _python_layer(made, bench)
+        made = _bytecode_layer(made, bench)
+    return made
+
+
+@contextmanager
+def workshop(made: BuiltEnvironment, bench: Workbench, purpose: str) -> Iterator[Workshop]:
+    """A workshop in the image made so far, with a scratch directory that lives as long as the block."""
+    with bench.store.scratch(purpose) as scratch:
+        yield Workshop(
+            engine=bench.engine,
+            store=bench.store,
+            layers=made.trees,
+            scratch=scratch,
+            epoch=made.epoch,
+            target=target_of(made.spec.base.debian),
+        )
+
+
+def _debian_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
+    pinned = tuple(p for p in made.packages if p.role == "debian")
+
+    def make() -> Packed:
+        bench.say(f"building layer debian: {len(pinned)} packages")
+        with bench.store.scratch("debian") as scratch:
+            tree = debian.assemble(pinned, bench.store, scratch, epoch=made.epoch)
+            return pack(bench.store, tree.entries, epoch=made.epoch, notes={"warnings": list(tree.warnings)})
+
+    packed = pack_once(bench.store, _recipe("debian", made, pinned), make)
+    return _with(made, "debian", packed, bench, warnings=tuple(packed.notes["warnings"]))
+
+
+def _python_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
+    pinned = tuple(p for p in made.packages if p.role != "debian")
+
+    def make() -> Packed:
+        bench.say(f"building layer python: {sum(p.role == 'python' for p in pinned)} packages")
+        with workshop(made, bench, "python") as shop:
+            wheels = python.build_wheels(pinned, shop=shop, locked=made.built)
+            entries = python.install(pinned, shop=shop, built=wheels)
+            return pack(bench.store, entries, epoch=made.epoch, notes={"built": [unstructure(w) for w in wheels]})
+
+    packed = pack_once(bench.store, _recipe("python", made, pinned), make)
+    wheels = tuple(structure(w, Built, where="recipe") for w in packed.notes["built"])
+    return _with(made, "python", packed, bench, built=wheels)
+
+
+def _bytecode_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
+    def make() -> Packed:
+        bench.say("building layer bytecode")
+        with workshop(made, bench, "bytecode") as shop:
+            return pack(bench.store, python.bytecode(shop=shop), epoch=made.epoch)
+
+    return _with(made, "bytecode", pack_once(bench.store, _recipe("bytecode", made, ()), make), bench)
+
+
+def _with(made: BuiltEnvironment, role: Role, packed: Packed, bench: Workbench, **more: Any) -> BuiltEnvironment:
+    layer = Layer(role=role, diff_id=packed.diff_id, size=packed.size)
+    tree = layer_tree(bench.store, packed.diff_id, bench.engine.own)
+    return evolve(made, layers=(*made.layers, layer), trees=(*made.trees, tree), **more)
+
+
+def _recipe(role: str, made: BuiltEnvironment, packages: Sequence[Package]) -> Document:
+    return {
+        "role": role,
+        "below": [layer.diff_id for layer in made.layers],
+        "packages": [[p.purl, p.role, p.digest] for p in packages],
+        "epoch": made.epoch,
+        "suite": made.spec.base.debian,
+    }
