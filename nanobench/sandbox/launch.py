@@ -33,6 +33,8 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 CLONE_NEWNS = 0x20000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
 
+STACK = 8 << 20  # bytes; the usual limit, whatever the runner's own is
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -40,6 +42,7 @@ def main(channel: int) -> None:
     """Run the request that comes over ``channel`` and say there how it ended."""
     try:
         _call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        os.set_inheritable(channel, False)
         request = json.loads(_line(channel))
         end = _Supervisor(channel, request).run()
     except (OSError, ValueError, RuntimeError) as error:
@@ -55,20 +58,27 @@ class _Supervisor:
         self.status, self._status_end = os.pipe()
         self._block_end, self.gate = os.pipe()
         self.sandbox: int | None = None  # pidfd of the sandbox's process 1
-        self.stopping = self.killed = self.started = False
+        self.stopping = self.killed = self.ended = False
 
     def run(self) -> dict[str, Any]:
-        places = _stage(self.request["sources"]) if self.request["uid"] is not None else self.request["sources"]
+        """Run to the end, whatever happens on the way: no child is left."""
+        places = self.request["sources"] if self.request["uid"] is None else _stage(self.request["sources"])
+        parent = os.getpid()
         monitor = os.fork()
         if monitor == 0:
-            _become_bubblewrap(self.request, places, self._status_end, self._block_end, os.getppid())
-        os.close(self._status_end)
-        os.close(self._block_end)
-        self._follow()
-        exit_code = _reap(monitor)
+            _become_bubblewrap(self.request, places, self._status_end, self._block_end, parent)
+        try:
+            os.close(self._status_end)
+            os.close(self._block_end)
+            self._follow()
+        except BaseException:
+            os.kill(monitor, signal.SIGKILL)
+            raise
+        finally:
+            exit_code = _reap(monitor)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_ms = round((used.ru_utime + used.ru_stime) * 1000)
-        facts = {"exit": exit_code, "started": self.started, "killed": self.killed}
+        facts = {"exit": exit_code, "started": self.ended, "killed": self.killed}
         return facts | {"cpu_ms": cpu_ms, "peak_kib": used.ru_maxrss}
 
     def _follow(self) -> None:
@@ -86,7 +96,7 @@ class _Supervisor:
             if self.status in ready:
                 chunk = os.read(self.status, 65536)
                 if not chunk:
-                    return self._kill() if self.stopping else None
+                    return
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
                     self._report(json.loads(line))
@@ -94,33 +104,33 @@ class _Supervisor:
     def _report(self, report: dict[str, Any]) -> None:
         if "child-pid" in report:
             self._release(report["child-pid"])
-        if "exit-code" in report:
-            self.started = True
+        if "exit-code" in report:  # only said of a command that was started
+            self.ended = True
 
     def _release(self, pid: int) -> None:
-        with contextlib.suppress(ProcessLookupError):  # it failed at once: its status tells
+        with contextlib.suppress(ProcessLookupError, BrokenPipeError):  # it failed at once: its status tells
             self.sandbox = os.pidfd_open(pid)
             if self.stopping:
                 return self._kill()
             _limit_processes(pid, self.request)
             _say(self.channel, {"pid": pid})
-        os.write(self.gate, b"1")
-        os.close(self.gate)
+            os.write(self.gate, b"1")
 
     def _kill(self) -> None:
-        """End process 1, and with it the whole sandbox. Before it is known, wait for it: bubblewrap names it at once."""
-        if self.sandbox is not None and not self.started:
+        """End process 1 and so the whole sandbox. As long as it is unknown, wait: bubblewrap names it at once."""
+        if self.sandbox is not None and not self.ended:
             self.killed = True
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.sandbox, signal.SIGKILL)
 
 
 def _reap(monitor: int) -> int:
-    """Wait for bubblewrap, end and reap what it left to us (its process 1 outlives it for a moment); its exit code."""
+    """Wait for bubblewrap, then end and reap what it left to us: its process 1 may outlive it. Its exit code."""
     code = os.waitstatus_to_exitcode(os.waitpid(monitor, 0)[1])
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
     with contextlib.suppress(ChildProcessError):
         while True:
-            for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+            for pid in children.read_text().split():
                 os.kill(int(pid), signal.SIGKILL)
             os.wait()
     return 128 - code if code < 0 else code
@@ -136,7 +146,7 @@ def _stage(sources: list[str]) -> list[str]:
     _call("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
     opened = [os.open(source, os.O_PATH) for source in sources]
     _call("mount", b"tmpfs", STAGE.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, b"mode=0755,size=1m")
-    places = []
+    places: list[str] = []
     for fd in opened:
         place = Path(STAGE, str(len(places)))
         is_dir = Path(f"/proc/self/fd/{fd}").is_dir()
@@ -150,7 +160,11 @@ def _stage(sources: list[str]) -> list[str]:
 def _become_bubblewrap(request: dict[str, Any], places: list[str], status: int, block: int, parent: int) -> None:
     """In the forked child: limits, unprivileged user, exec. Never returns."""
     try:
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_DFL)  # Python ignores SIGPIPE, a runner under nohup SIGHUP
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         _limit(resource.RLIMIT_CORE, 0)
+        _limit(resource.RLIMIT_STACK, STACK)
         _limit(resource.RLIMIT_NOFILE, request["open_files"])
         os.sched_setaffinity(0, request["cpus"])
         Path("/proc/self/oom_score_adj").write_text("1000")  # when memory runs out, the kernel takes a sandbox first
@@ -160,22 +174,29 @@ def _become_bubblewrap(request: dict[str, Any], places: list[str], status: int, 
             os._exit(1)
         os.umask(0o022)
         os.chdir("/")
-        seccomp = os.memfd_create("seccomp")
-        os.write(seccomp, bytes.fromhex(request["seccomp"]))
-        os.lseek(seccomp, 0, os.SEEK_SET)
-        for fd in (status, block, seccomp):
+        own = {"--json-status-fd": status, "--block-fd": block} | _filter(request["seccomp"])
+        for fd in own.values():
             os.set_inheritable(fd, True)
-        program, *rest = [places[part] if isinstance(part, int) else part for part in request["argv"]]
-        program += request["program"]
-        own = ["--json-status-fd", str(status), "--block-fd", str(block), "--add-seccomp-fd", str(seccomp)]
-        os.execve(program, ["bwrap", *own, *rest], {})
+        options = [part for option, fd in own.items() for part in (option, str(fd))]
+        rest = [places[part] if isinstance(part, int) else part for part in request["arguments"]]
+        os.execve(f"{places[0]}/{request['program']}", ["bwrap", *options, *rest], {})  # noqa: S606
     except BaseException as error:  # whatever it is, this copy of the launcher must not go on
         os.write(2, f"launcher: {error}\n".encode())
         os._exit(1)
 
 
+def _filter(program: str) -> dict[str, int]:
+    """The system call filter as a file that bubblewrap reads; none where none is known."""
+    if not program:
+        return {}
+    fd = os.memfd_create("seccomp")
+    os.write(fd, bytes.fromhex(program))
+    os.lseek(fd, 0, os.SEEK_SET)
+    return {"--add-seccomp-fd": fd}
+
+
 def _limit_processes(pid: int, request: dict[str, Any]) -> None:
-    """Limit a process of the sandbox's user as that user: root itself may lack the right to (``CAP_SYS_RESOURCE``)."""
+    """Limit the sandbox's process 1 as its own user: root may lack the right to (``CAP_SYS_RESOURCE``)."""
     helper = os.fork()
     if helper == 0:
         try:

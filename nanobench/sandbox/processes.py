@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,12 +13,14 @@ from attrs import frozen
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PATH = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_INODE = 1024  # bytes of kernel memory that a file in memory costs, however empty
 
 
 @frozen(kw_only=True)
 class Load:
-    """Resident bytes summed over processes (shared pages counted for each), bytes in ``/tmp`` and the like, CPU time."""
+    """Resident bytes (shared pages once for each process), bytes of file systems in memory, CPU milliseconds."""
 
     resident: int
     files: int
@@ -50,25 +54,54 @@ class Processes:
             fields = text.rpartition(b")")[2].split()
             ticks += sum(map(int, fields[11:15]))  # own and reaped children's, user and system
             resident += int(fields[21])
-        files = sum((facts.f_blocks - facts.f_bfree) * facts.f_frsize for facts in map(os.fstatvfs, self._files))
+        files = sum(map(_in_memory, self._files))
         return Load(resident=resident * _PAGE, files=files, cpu_ms=round(ticks * _TICK_MS))
 
-    def proportional(self) -> int:
-        """Bytes of memory that nothing can drop, shared pages divided among those who share them. Slow."""
-        total = 0
+    def proportional(self, files: int) -> int:
+        """Bytes of memory that the kernel could not drop, shared pages divided among those who share them. Slow.
+
+        ``files`` are the bytes of files in memory: what is mapped of them is not counted twice, at the price that a
+        sandbox may use up to twice its limit when it fills both to the brim.
+        """
+        private = shared = 0
         for text in self._each("smaps_rollup"):
             sizes = dict(line.split()[:2] for line in text.splitlines()[1:])
-            total += 1024 * (int(sizes[b"Pss_Anon:"]) + int(sizes[b"Pss_Shmem:"]))
+            private += 1024 * int(sizes.get(b"Pss_Anon:", 0))
+            shared += 1024 * int(sizes.get(b"Pss_Shmem:", 0))
+        return private + max(shared, files)
+
+    def unlinked(self) -> Counter[int]:
+        """Bytes of open files without a name, by device: deleted ones on disk, ``memfd`` ones in memory."""
+        if self._proc is None:
+            return Counter()
+        found = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in self._open_files(self._proc)}
+        counted = {os.fstat(fd).st_dev for fd in self._files}
+        total: Counter[int] = Counter()
+        for (device, _), size in found.items():
+            total[device] += 0 if device in counted else size
         return total
+
+    def _open_files(self, proc: int) -> Iterator[os.stat_result]:
+        for pid in self._pids():
+            with suppress(OSError):
+                fds = os.open(f"{pid}/fd", _DIRECTORY, dir_fd=proc)
+                try:
+                    for facts in _regular(fds):
+                        if facts.st_nlink == 0:
+                            yield facts
+                finally:
+                    os.close(fds)
+
+    def _pids(self) -> list[str]:
+        return [] if self._proc is None else [name for name in _names(self._proc) if name.isdigit()]
 
     def _each(self, name: str) -> Iterator[bytes]:
         """The contents of this file of every process that still has it."""
-        for pid in os.listdir(self._proc):
-            if pid.isdigit():
-                with suppress(OSError):
-                    fd = os.open(f"{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._proc)
-                    with open(fd, "rb") as file:
-                        yield file.read()
+        for pid in self._pids():
+            with suppress(OSError):
+                fd = os.open(f"{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._proc)
+                with os.fdopen(fd, "rb") as file:
+                    yield file.read()
 
     def _enter(self) -> bool:
         """Open the sandbox's ``/proc`` and memory, once its root is in place (before, this would be the host's)."""
@@ -82,13 +115,32 @@ class Processes:
         return False
 
     def _open_below(self, root: int) -> bool:
-        proc = os.open("proc", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
+        proc = os.open("proc", _DIRECTORY, dir_fd=root)
         if os.fstat(proc).st_dev == Path("/proc").stat().st_dev:
             os.close(proc)
             return False
         self._proc = proc
         self._files = [os.open(target.lstrip("/"), _PATH, dir_fd=root) for target in self._memory_mounts]
         return True
+
+
+def _in_memory(fd: int) -> int:
+    facts = os.fstatvfs(fd)
+    return (facts.f_blocks - facts.f_bfree) * facts.f_frsize + (facts.f_files - facts.f_ffree) * _INODE
+
+
+def _regular(directory: int) -> Iterator[os.stat_result]:
+    """The open regular files that a ``/proc/N/fd`` shows."""
+    for name in _names(directory):
+        with suppress(OSError):
+            facts = os.stat(name, dir_fd=directory)
+            if stat.S_ISREG(facts.st_mode):
+                yield facts
+
+
+def _names(directory: int) -> list[str]:
+    with os.scandir(directory) as found:
+        return [entry.name for entry in found]
 
 
 def _children(pid: int) -> list[str]:

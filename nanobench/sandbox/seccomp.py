@@ -51,7 +51,7 @@ _TABLES: dict[str, tuple[int, int, dict[str, int]]] = {
 
 
 def filter_program(machine: str | None = None) -> bytes:
-    """The filter for this machine (or the named one) as an array of ``struct sock_filter``; empty where none is known.
+    """The filter for this (or the named) machine as an array of ``struct sock_filter``; empty where none is known.
 
     Refused calls fail with ``EPERM``, unknown tables with ``ENOSYS``, other socket families with ``EAFNOSUPPORT``.
     """

@@ -74,7 +74,7 @@ def _entries(directory: int) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def usage(top: Path, *, most: int, until: float) -> Usage:
-    """What the tree takes on disk: every entry at least a block, a hard-linked file once. Stops once over ``most``."""
+    """What the tree takes on disk: every entry at least a block, a hard-linked file once. Stops beyond ``most``."""
     walk, total, linked = Walk(top), 0, set()
     for _, _, facts in walk:
         if facts.st_nlink > 1 and not stat.S_ISDIR(facts.st_mode):
@@ -88,7 +88,7 @@ def usage(top: Path, *, most: int, until: float) -> Usage:
 
 
 def give(top: Path, uid: int) -> None:
-    """Make ``top`` and all below it belong to ``uid`` and the group of the same number; links themselves, not targets."""
+    """Make ``top`` and all below it belong to ``uid`` and its group; links themselves, never their targets."""
     os.lchown(top, uid, uid)
     if top.is_dir() and not top.is_symlink():
         for directory, name, facts in Walk(top):

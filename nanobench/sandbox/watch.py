@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from collections import Counter
 from time import monotonic
 
+from nanobench.sandbox.disk import Disk
+from nanobench.sandbox.inside import MIB
 from nanobench.sandbox.interface import Ended, Request, memory_mounts
 from nanobench.sandbox.output import Outputs
 from nanobench.sandbox.processes import Load, Processes
-from nanobench.sandbox.tree import usage
 
-MIB = 1024 * 1024
 QUICKEST, SLOWEST = 0.02, 0.25  # seconds between two looks
 SHARE = 20  # a look may take a twentieth of the time
+UNLINKED_EVERY = 1.0  # seconds
 
 
 class Watch:
@@ -23,15 +23,16 @@ class Watch:
         self._limits, self._files = request.limits, files
         self._processes = Processes(pid, tuple(memory_mounts(request.limits)))
         self._disks = [Disk(mount.source, request.limits.disk_mib) for mount in request.mounts if mount.writable]
-        self._began = monotonic()
-        self.deadline = self._began + request.limits.seconds
+        self._began = self._listed = monotonic()
+        self._deadline = self._began + request.limits.seconds
         self._slow = QUICKEST
+        self._unlinked: Counter[int] = Counter()
         self.peak = self.cpu_ms = 0
 
     @property
     def pause(self) -> float:
         """Seconds until the next look."""
-        return max(0.0, min(self._slow, self.deadline - monotonic()))
+        return max(0.0, min(self._slow, self._deadline - monotonic()))
 
     @property
     def wall_ms(self) -> int:
@@ -46,56 +47,37 @@ class Watch:
         """The limit that is exceeded now, if any."""
         before = monotonic()
         found = self._judge(before)
-        cost = monotonic() - before
-        self._slow = max(min(self._slow * 1.5, SLOWEST), cost * SHARE)
+        self._slow = max(min(self._slow * 1.5, SLOWEST), (monotonic() - before) * SHARE)
         return found
+
+    def last(self) -> Ended | None:
+        """The limit that the command passed after the last look, once it has ended."""
+        over = self._files.over() or any(disk.over(monotonic() + SLOWEST) for disk in self._disks)
+        return Ended.DISK if over else None
 
     def _judge(self, now: float) -> Ended | None:
         load = self._processes.load()
         if load:
             self.cpu_ms = max(self.cpu_ms, load.cpu_ms)
-        if now >= self.deadline:
+        if now >= self._deadline:
             return Ended.TIME
+        if now - self._listed > UNLINKED_EVERY:
+            self._listed, self._unlinked = now, self._processes.unlinked()
         if load and self._over_memory(load):
             return Ended.MEMORY
-        if self._files.over() or any(disk.over(self.deadline) for disk in self._disks):
-            return Ended.DISK
-        return None
-
-    def last(self) -> Ended | None:
-        """A limit that was passed since the last look, once the command has ended."""
-        over = self._files.over() or any(disk.over(monotonic() + SLOWEST) for disk in self._disks)
-        return Ended.DISK if over else None
+        return Ended.DISK if self._files.over() or self._over_disk() else None
 
     def _over_memory(self, load: Load) -> bool:
         """The sum of what is resident counts shared pages often; only what is really used ends a sandbox."""
-        used, limit = load.resident + load.files, self._limits.memory_mib * MIB
+        on_disk = {disk.device for disk in self._disks}
+        files = load.files + sum(size for device, size in self._unlinked.items() if device not in on_disk)
+        used, limit = load.resident + files, self._limits.memory_mib * MIB
         if used > limit:
-            used = self._processes.proportional() + load.files
+            used = self._processes.proportional(files)
         self.peak = max(self.peak, used)
         if used > limit // 2:
             self._slow = QUICKEST
         return used > limit
 
-
-class Disk:
-    """A writable mount. It is walked only when the file system lost enough since the last time to matter, or rarely."""
-
-    RARELY = 10.0
-
-    def __init__(self, source: Path, limit_mib: int) -> None:
-        self._source, self._limit = source, limit_mib * MIB
-        self._known, self._free, self._when = 0, self._free_now(), monotonic()
-
-    def over(self, until: float) -> bool:
-        """Does it hold more than it may? Looks until ``until`` at the latest."""
-        now, free = monotonic(), self._free_now()
-        due = self._free - free >= (self._limit - self._known) // 2 or now - self._when > self.RARELY
-        if due:
-            self._known = usage(self._source, most=self._limit, until=until).bytes
-            self._free, self._when = free, now
-        return self._known > self._limit
-
-    def _free_now(self) -> int:
-        facts = os.statvfs(self._source)
-        return facts.f_bavail * facts.f_frsize
+    def _over_disk(self) -> bool:
+        return any(disk.over(self._deadline, self._unlinked[disk.device]) for disk in self._disks)

@@ -1,0 +1,169 @@
+"""Engines and images for the sandbox's tests: as the user who runs them and, for root, as an ordinary one too."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.sandbox.diagnose import host_layer
+from nanobench.sandbox.interface import Engine, Finished, Mount, Request, SandboxLimits
+
+ORDINARY = 64123
+DRIVER = """
+import pickle, sys
+from nanobench.sandbox.bubblewrap import Bubblewrap
+name, arguments = pickle.load(sys.stdin.buffer)
+try: answer = getattr(Bubblewrap(), name)(*arguments)
+except Exception as error: answer = error
+sys.stdout.buffer.write(pickle.dumps(answer))
+"""
+
+
+PROOF = "import subprocess, sys, nanobench.sandbox.bubblewrap; subprocess.run([sys.executable, '-c', ''], check=True)"
+
+
+class AsOrdinaryUser:
+    """The engine in a process of an ordinary user, whose every call is a new process."""
+
+    name = "bubblewrap"
+
+    def __init__(self, python: str) -> None:
+        self._python = python
+
+    def run(self, request: Request) -> Finished:
+        finished = self._ask("run", request)
+        assert isinstance(finished, Finished)
+        return finished
+
+    def own(self, path: Path) -> None:
+        subprocess.run(["chown", "-R", f"{ORDINARY}:{ORDINARY}", path], check=True)
+
+    def stop(self) -> None:
+        raise NotImplementedError
+
+    def check(self) -> tuple[str, ...]:
+        found: tuple[str, ...] = self._ask("check")
+        return found
+
+    def _ask(self, name: str, *arguments: object) -> Any:
+        command = [*AS_ORDINARY, self._python, "-c", DRIVER]
+        done = subprocess.run(command, input=pickle.dumps((name, arguments)), env=environment(), capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
+        answer = pickle.loads(done.stdout)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+AS_ORDINARY = ["setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups"]
+
+
+def environment() -> dict[str, str]:
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def ordinary_python() -> str | None:
+    """An interpreter that an ordinary user can start and that has our dependencies."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        command = [*AS_ORDINARY, python, "-c", PROOF]
+        if subprocess.run(command, env=environment(), capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+@pytest.fixture(scope="session", params=["as we are", "ordinary"] if os.geteuid() == 0 else ["as we are"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """The engine, for root also as an ordinary user runs it."""
+    if request.param == "as we are":
+        return Bubblewrap()
+    python = ordinary_python()
+    if python is None:
+        pytest.skip("no Python here that an ordinary user can start")
+    return AsOrdinaryUser(python)
+
+
+@pytest.fixture
+def place(engine: Engine) -> Iterator[Path]:
+    """A work directory of the engine's user, closed to all others, outside pytest's own (which is closed to him)."""
+    made = Path(tempfile.mkdtemp(prefix="nanobench-test-"))
+    if isinstance(engine, AsOrdinaryUser):
+        engine.own(made)
+    yield made
+    shutil.rmtree(made)
+
+
+@attrs.frozen
+class Bench:
+    """Runs a command in an image of the host's programs with an empty workspace; ``run("id").out``."""
+
+    engine: Engine
+    place: Path
+    layer: Path
+    mounts: tuple[Mount, ...]
+    workspace: Path
+
+    def request(self, *argv: str, **changes: Any) -> Request:
+        limits = {"cpus": 1, "memory_mib": 512, "pids": 64, "disk_mib": 128, "seconds": 60}
+        limits |= {name: changes.pop(name) for name in list(changes) if name in limits}
+        mounts = (
+            *self.mounts,
+            *changes.pop("mounts", ()),
+            Mount(source=self.workspace, target="/workspace", writable=True),
+        )
+        defaults: dict[str, Any] = {
+            "layers": (self.layer,),
+            "stdout": self.place / "out",
+            "stderr": self.place / "err",
+        }
+        return Request(argv=argv, limits=SandboxLimits(**limits), mounts=mounts, **(defaults | changes))
+
+    def run(self, *argv: str, **changes: Any) -> Ran:
+        finished = self.engine.run(self.request(*argv, **changes))
+        return Ran(finished, (self.place / "out").read_text(), (self.place / "err").read_text())
+
+    def python(self, program: str, **changes: Any) -> Ran:
+        return self.run("python3", "-c", program, **changes)
+
+
+@attrs.frozen
+class Ran:
+    finished: Finished
+    out: str
+    err: str
+
+
+@pytest.fixture
+def bench(engine: Engine, place: Path) -> Bench:
+    layer, mounts = host_layer(place / "layer")
+    workspace = place / "workspace"
+    workspace.mkdir()
+    for path in (layer, workspace):
+        engine.own(path)
+    return Bench(engine, place, layer, mounts, workspace)
+
+
+@pytest.fixture
+def ask_elsewhere() -> Callable[..., tuple[int, str]]:
+    """Run Python code that uses NanoBench in a process of its own: exit code and output."""
+
+    def ask(program: str, *wrapper: str) -> tuple[int, str]:
+        command = [*wrapper, sys.executable, "-c", program]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    return ask

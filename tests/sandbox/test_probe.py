@@ -1,0 +1,140 @@
+"""What a command finds inside: one table, the same for every engine and every user who runs it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+PROBE = r"""
+import json, os, resource, socket, time
+
+MEMORY = ("/tmp", "/home/agent", "/dev/shm")
+
+def status(name):
+    return next(line.split()[1:] for line in open("/proc/self/status") if line.startswith(name + ":"))
+
+def can(what):
+    try:
+        what()
+    except OSError as error:
+        return error.strerror
+    return "yes"
+
+def write(path):
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
+
+def lo_works():
+    server = socket.create_server(("127.0.0.1", 0))
+    socket.create_connection(server.getsockname()).close()
+
+umask = os.umask(0); os.umask(umask)
+environ = dict(os.environ); environ.pop("LC_CTYPE", None)
+print(json.dumps({
+    "ids": [os.getresuid(), os.getresgid()],
+    "capabilities": sorted({status(name)[0] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}),
+    "no new privileges": status("NoNewPrivs"),
+    "filter": status("Seccomp"),
+    "ignored signals": status("SigIgn"),
+    "blocked signals": status("SigBlk"),
+    "own session": os.getsid(0) == os.getpid() or os.getsid(0) < os.getpid(),
+    "umask": oct(umask),
+    "environment": environ,
+    "host name": socket.gethostname(),
+    "time zone": time.tzname[0],
+    "directory": os.getcwd(),
+    "interfaces": [name for _, name in socket.if_nameindex()],
+    "loopback": can(lo_works),
+    "core": resource.getrlimit(resource.RLIMIT_CORE),
+    "files": resource.getrlimit(resource.RLIMIT_NOFILE),
+    "stack": resource.getrlimit(resource.RLIMIT_STACK),
+    "processes": resource.getrlimit(resource.RLIMIT_NPROC),
+    "cpus": len(os.sched_getaffinity(0)),
+    "descriptors": sorted(map(int, os.listdir("/proc/self/fd")))[:3],
+    "extra descriptors": len(os.listdir("/proc/self/fd")) - 4,
+    "input": os.read(0, 10).decode(),
+    "processes seen": sorted(name for name in os.listdir("/proc") if name.isdigit() and int(name) > 50),
+    "few processes": sum(name.isdigit() for name in os.listdir("/proc")) <= 3,
+    "writable": {
+        path: can(lambda: write(path + "/probe"))
+        for path in ("/", "/usr", "/etc", "/dev", "/nanobench", "/proc/sys/kernel", *MEMORY, "/workspace")
+    },
+    "core pattern": can(lambda: open("/proc/sys/kernel/core_pattern", "w")),
+    "memory file systems": {
+        path: os.statvfs(path).f_blocks * os.statvfs(path).f_frsize >> 20 for path in MEMORY
+    },
+    "modes": {path: oct(os.stat(path).st_mode & 0o7777) for path in (*MEMORY, "/nanobench")},
+    "owners": {path: os.stat(path).st_uid for path in ("/", "/workspace", "/tmp", "/home/agent")},
+    "devices": sorted(os.listdir("/dev")),
+}))
+"""
+
+READ_ONLY = "Read-only file system"
+EXPECTED = {
+    "ids": [[1000] * 3, [1000] * 3],
+    "capabilities": ["0000000000000000"],
+    "no new privileges": ["1"],
+    "filter": ["2"],
+    "ignored signals": ["0000000001001000"],  # SIGPIPE and SIGXFSZ: Python's own doing
+    "blocked signals": ["0000000000000000"],
+    "own session": True,
+    "umask": "0o22",
+    "environment": {
+        "PATH": "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin",
+        "PWD": "/workspace",
+        "HOME": "/home/agent",
+        "USER": "agent",
+        "LOGNAME": "agent",
+        "SHELL": "/bin/sh",
+        "TERM": "dumb",
+        "TMPDIR": "/tmp",
+        "TZ": "UTC",
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "ADDED": "by the request",
+    },
+    "host name": "nanobench",
+    "time zone": "UTC",
+    "directory": "/workspace",
+    "interfaces": ["lo"],
+    "loopback": "yes",
+    "core": [0, 0],
+    "files": [4096, 4096],
+    "stack": [8 << 20, 8 << 20],
+    "processes": [64, 64],
+    "cpus": 1,
+    "descriptors": [0, 1, 2],
+    "extra descriptors": 0,
+    "input": "",
+    "processes seen": [],
+    "few processes": True,
+    "writable": {
+        "/": READ_ONLY,
+        "/usr": READ_ONLY,
+        "/etc": READ_ONLY,
+        "/dev": READ_ONLY,
+        "/nanobench": READ_ONLY,
+        "/proc/sys/kernel": "No such file or directory",
+        "/workspace": "yes",
+        "/tmp": "yes",
+        "/home/agent": "yes",
+        "/dev/shm": "yes",
+    },
+    "core pattern": "Permission denied",
+    "memory file systems": {"/tmp": 64, "/home/agent": 64, "/dev/shm": 64},
+    "modes": {"/tmp": "0o1777", "/home/agent": "0o755", "/dev/shm": "0o1777", "/nanobench": "0o755"},
+    "owners": {"/": 1000, "/workspace": 1000, "/tmp": 1000, "/home/agent": 1000},
+    "devices": [
+        *("core", "fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout"),
+        *("tty", "urandom", "zero"),
+    ],
+}
+
+
+def test_inside_all_is_as_promised_whoever_runs_the_engine(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "a key of the host")
+    ran = bench.python(PROBE, env={"ADDED": "by the request"})
+    assert ran.err == ""
+    assert json.loads(ran.out) == EXPECTED
