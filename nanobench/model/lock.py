@@ -6,7 +6,7 @@ own canonicalisation made its bytes.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from attrs import field, frozen
 
@@ -25,10 +25,10 @@ from nanobench.model.fields import (
     whole,
 )
 
-LOCK_VERSION = 1
-LOCK_REVISION = 1
-RECIPE = 1
-PLATFORM = "linux/amd64"
+LOCK_VERSION: Final = 1
+LOCK_REVISION: Final = 1
+RECIPE: Final = 1
+PLATFORM: Final = "linux/amd64"
 
 PURL = r"pkg:[a-z]+/[^\s]+@[^\s]+"
 

@@ -57,6 +57,27 @@ class Cause(StrEnum):
 
 
 @frozen(kw_only=True)
+class SuiteEnd:
+    """How a suite's command ended. ``complete`` when its reporter got to its end; ``damage`` when the report could
+    not be believed, and so every test of the suite counts as absent."""
+
+    name: str = text(IDENTIFIER)
+    exit_code: int = whole(0, 255)
+    ended: str = text(IDENTIFIER)
+    complete: bool
+    damage: str | None = optional_text()
+
+
+@frozen(kw_only=True)
+class GradingRecord:
+    """What grading saw: every suite's end, and each test's outcome by ``suite|node id``. The blob ``outcomes``."""
+
+    schema: Literal[1]
+    suite: tuple[SuiteEnd, ...]
+    outcomes: dict[str, Outcome]
+
+
+@frozen(kw_only=True)
 class Cell:
     """One planned run: task × provider × model × mode × repeat (0-based)."""
 

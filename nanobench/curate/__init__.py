@@ -1,0 +1,1 @@
+"""The curator's errand: from specs to locks, with evidence."""
