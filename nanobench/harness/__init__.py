@@ -1,0 +1,1 @@
+"""Nanocoder: its locked closure, configuration, invocation and the contract of its report."""
