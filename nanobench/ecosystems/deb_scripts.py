@@ -23,7 +23,7 @@ _EFFECTS = {
     ),
     "builds caches or databases": re.compile(
         r"\b(glib-compile-schemas|gio-querymodules|gdk-pixbuf-query-loaders|fc-cache|update-mime-database"
-        r"|update-icon-caches|mktexlsr|fmtutil-sys|updmap-sys|localedef|locale-gen|update-xmlcatalog|update-catalog"
+        r"|mktexlsr|fmtutil-sys|updmap-sys|localedef|locale-gen|update-xmlcatalog|update-catalog"
         r"|install-sgmlcatalog|jks-keystore|initdb|mysql_install_db|update-binfmts\s+--install)\b"
     ),
     "changes owners or modes by dpkg-statoverride": re.compile(r"dpkg-statoverride\b[^\n]*--add"),

@@ -155,6 +155,9 @@ class Online:
             return self._client
 
     def _before(self, request: httpx.Request) -> None:
+        """Called before every request, also those that follow a redirect."""
+        if request.url.scheme not in ("http", "https"):
+            raise httpx.UnsupportedProtocol(f"a redirect to {request.url.scheme}:", request=request)
         self.note(str(request.url))
 
 
