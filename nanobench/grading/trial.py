@@ -1,0 +1,70 @@
+"""One patch, graded: a fresh workspace from the image, the patch, the test files over it, then the suites."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from nanobench.errors import MachineFailure
+from nanobench.grading.apply import FinalTree, apply
+from nanobench.grading.suites import Grader, Grading
+from nanobench.model.environment import Limits
+from nanobench.model.task import PathRules, Suite
+from nanobench.sandbox.interface import Engine
+from nanobench.sources.gitbox import Gitbox
+
+
+@frozen(kw_only=True)
+class Arena:
+    """Everything that grading a task's patches needs and that stays the same from patch to patch.
+
+    ``workspace`` is the pristine one of the task layer; ``tests`` the test patch; ``trees`` the image's layers.
+    """
+
+    engine: Engine
+    trees: tuple[Path, ...]
+    workspace: Path
+    tests: bytes
+    rules: PathRules
+    suites: tuple[Suite, ...]
+    limits: Limits
+    env: Mapping[str, str]
+
+
+@frozen(kw_only=True)
+class Trial:
+    """What became of the tests, and the tree that was graded."""
+
+    grading: Grading
+    tree: FinalTree
+
+
+def try_patch(arena: Arena, patch: bytes, *, scratch: Path) -> Trial:
+    """Grade a patch (``b""``: the base) in a fresh workspace below the private directory ``scratch``.
+
+    Raises:
+        Refused: ``NB_PATCH`` or ``NB_PATCH_APPLY`` when it is no difference to this base.
+        MachineFailure: the sandbox could not be started.
+    """
+    workspace = fresh_workspace(arena.workspace, scratch / "graded")
+    gitbox = Gitbox(engine=arena.engine, layers=arena.trees, scratch=scratch)
+    tree = apply(gitbox, workspace, patch=patch, tests=arena.tests, rules=arena.rules)
+    grader = Grader(engine=arena.engine, layers=arena.trees, limits=arena.limits, env=arena.env, scratch=scratch)
+    return Trial(grading=grader.grade(workspace, arena.suites), tree=tree)
+
+
+def fresh_workspace(pristine: Path, destination: Path) -> Path:
+    """A copy of the pristine workspace, owners, times and links as they are; sharing blocks where the disk can.
+
+    A copy and not an overlay: renaming a lower directory, hard links and inode numbers behave differently on
+    overlayfs, and so every engine sees the same plain file system.
+    """
+    copying = ["cp", "--archive", "--reflink=auto", "--no-target-directory", "--", str(pristine), str(destination)]
+    done = subprocess.run(copying, capture_output=True, check=False, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"})
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace")[-500:]
+        raise MachineFailure("NB_COPY", f"the workspace cannot be copied: {said}", where=str(destination))
+    return destination

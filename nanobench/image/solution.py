@@ -1,0 +1,66 @@
+"""The solution as patches, derived from the two pinned trees by the image's git; nothing of it is ever stored in
+a project."""
+
+from __future__ import annotations
+
+from nanobench.errors import Refused
+from nanobench.formats.digest import document_sha256, sha256_hex
+from nanobench.image.task import BuiltTask
+from nanobench.image.workbench import Workbench
+from nanobench.model.fields import Digest
+from nanobench.model.lock import RECIPE, TaskLock
+from nanobench.model.task import Task
+from nanobench.sources.change import Change, split
+from nanobench.sources.difference import derive
+from nanobench.sources.gitbox import Gitbox
+from nanobench.sources.interface import Source
+
+
+def solution_of(task: Task, source: Source, image: BuiltTask, *, bench: Workbench) -> Change:
+    """Golden and test patch of a task; the source's files are in the store."""
+    recipe = document_sha256(
+        {
+            "patch": [[p.purl, p.digest] for p in source.packages()],
+            "commit": image.repository.commit,
+            "git": image.image.layers[0].diff_id,
+            "recipe": RECIPE,
+        }
+    )
+    known = bench.store.recall(recipe)
+    if known is not None and bench.store.has(Digest(known["patch"])):
+        patch = bench.store.read(Digest(known["patch"]))
+    else:
+        patch = _derive(source, image, bench)
+        bench.store.remember(recipe, {"patch": bench.store.put(patch)})
+    return split(patch, task.paths, where=f"tasks/{task.id}/task.toml")
+
+
+def locked_solution(lock: TaskLock, task: Task, source: Source, image: BuiltTask, *, bench: Workbench) -> Change:
+    """The same, and both patches must be the locked ones.
+
+    Raises:
+        Refused: ``NB_PATCH_DIFFERS``.
+    """
+    change = solution_of(task, source, image, bench=bench)
+    pairs = {
+        "source.golden_patch_sha256": (lock.source.golden_patch_sha256, sha256_hex(change.golden)),
+        "source.test_patch_sha256": (lock.source.test_patch_sha256, sha256_hex(change.test)),
+    }
+    differing = tuple(f"{key}: derived {new}, locked {old}" for key, (old, new) in pairs.items() if old != new)
+    if differing:
+        raise Refused(
+            "NB_PATCH_DIFFERS",
+            "the patches derived from the pinned sources are not the locked ones",
+            where=f"locks/{lock.task}.lock.toml",
+            details=differing,
+            hint="lock the task again",
+        )
+    return change
+
+
+def _derive(source: Source, image: BuiltTask, bench: Workbench) -> bytes:
+    with bench.store.scratch("solution") as scratch:
+        (scratch / "source").mkdir()
+        trees = source.stage(bench.store.blob, scratch / "source")
+        gitbox = Gitbox(engine=bench.engine, layers=image.trees, scratch=scratch)
+        return derive(gitbox, repository=image.workspace, solution=trees.solution)
