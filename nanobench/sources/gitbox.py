@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from attrs import field, frozen
 
-from nanobench.errors import Refused
+from nanobench.errors import MachineFailure, Refused
 from nanobench.sandbox.interface import Ended, Engine, Finished, Mount, Request, SandboxLimits
 
 MAX_PATCH_MIB = 64
@@ -82,6 +82,7 @@ class Gitbox:
         mounts: tuple[Mount, ...],
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
+        refusals: Mapping[int, tuple[str, str]] | None = None,
     ) -> bytes:
         """What the script printed.
 
@@ -90,6 +91,7 @@ class Gitbox:
             mounts: the trees it works on.
             files: input files by name, at ``/nanobench/in``.
             env: variables of the script.
+            refusals: code and message of the script's own exit codes.
 
         Raises:
             Refused: ``NB_PATCH_BOUND`` when a limit stopped it, ``NB_GIT`` when git refused (details: its words).
@@ -98,20 +100,21 @@ class Gitbox:
             work = Path(name)
             request = self._request(work, script, mounts, files or {}, env or {})
             finished = self.engine.run(request)
-            _check(script, finished, request.stderr)
+            _check(script, finished, request.stderr, refusals or {})
             return request.stdout.read_bytes()
 
     def _request(
         self, work: Path, script: str, mounts: tuple[Mount, ...], files: Mapping[str, bytes], env: Mapping[str, str]
     ) -> Request:
-        for folder in ("in", "out"):
+        # Copies: the package itself may be closed to the user that runs inside.
+        scripts = {path.name: path.read_bytes() for path in _SCRIPTS.iterdir()}
+        for folder, content in (("git", scripts), ("in", files), ("out", {})):
             (work / folder).mkdir()
-        for name, data in files.items():
-            (work / "in" / name).write_bytes(data)
-        self.engine.own(work / "in")
-        self.engine.own(work / "out")
+            for name, data in content.items():
+                (work / folder / name).write_bytes(data)
+            self.engine.own(work / folder)
         own = (
-            Mount(source=_SCRIPTS, target="/nanobench/git"),
+            Mount(source=work / "git", target="/nanobench/git"),
             Mount(source=work / "in", target="/nanobench/in"),
             Mount(source=work / "out", target="/nanobench/out", writable=True),
         )
@@ -129,18 +132,19 @@ class Gitbox:
         )
 
 
-def _check(script: str, finished: Finished, stderr: Path) -> None:
+def _check(script: str, finished: Finished, stderr: Path, refusals: Mapping[int, tuple[str, str]]) -> None:
+    where = f"git: {script}"
+    if finished.ended is Ended.INTERRUPTED:
+        raise MachineFailure("NB_INTERRUPTED", "interrupted", where=where)
     if finished.ended is not Ended.EXITED:
         raise Refused(
             "NB_PATCH_BOUND",
             f"stopped for its {finished.ended} limit (a difference of at most {MAX_PATCH_MIB} MiB is taken)",
-            where=f"git: {script}",
+            where=where,
         )
     if finished.exit_code != 0:
-        said = stderr.read_bytes()[-4000:].decode("utf-8", "replace").splitlines()
-        raise Refused(
-            "NB_GIT",
-            f"git in the image ended with {finished.exit_code}",
-            where=f"git: {script}",
-            details=tuple(said[-12:]),
+        code, message = refusals.get(
+            finished.exit_code, ("NB_GIT", f"git in the image ended with {finished.exit_code}")
         )
+        said = stderr.read_bytes()[-4000:].decode("utf-8", "replace").splitlines()
+        raise Refused(code, message, where=where, details=tuple(said[-12:]))

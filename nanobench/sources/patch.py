@@ -18,6 +18,7 @@ from nanobench.sources.quoting import display, quote, unquote
 
 Change = Literal["create", "delete", "modify"]
 
+_START = b"diff --git "
 _FILE_MODE = rb"(100644|100755|120000)"
 _OLD_MODE, _NEW_MODE = re.compile(rb"old mode " + _FILE_MODE), re.compile(rb"new mode " + _FILE_MODE)
 _CREATED, _DELETED = re.compile(rb"new file mode " + _FILE_MODE), re.compile(rb"deleted file mode " + _FILE_MODE)
@@ -117,13 +118,15 @@ def _section(lines: _Lines) -> Section:
 
 def _path(lines: _Lines) -> bytes:
     line = lines.peek() or b""
-    names = line.removeprefix(b"diff --git ")
+    if not line.startswith(_START):
+        raise lines.refuse("expected the start of a file")
+    names = line.removeprefix(_START)
     # Without renames both names are the same path behind a/ and b/, so the first is exactly the first half.
     name = unquote(names[: len(names) // 2]) or b""
     path = name[2:]
     if not _safe(path):
         raise lines.refuse("a path that git would not write")
-    lines.need(b"diff --git " + quote(b"a/" + path) + b" " + quote(b"b/" + path))
+    lines.need(_START + quote(b"a/" + path) + b" " + quote(b"b/" + path))
     return path
 
 

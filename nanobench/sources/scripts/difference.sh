@@ -11,10 +11,11 @@ git ls-files -z -- ':(glob)**/.gitignore' |
     GIT_WORK_TREE=$out/rules git checkout-index -z --stdin --prefix="$out/rules/"
 cd /nanobench/tree
 git add --update .
-git ls-files -z --others | LC_ALL=C sort -z >"$out/others"
+# Behind ./ no name is mistaken for an option or a pathspec.
+git ls-files -z --others | sed -z 's|^|./|' | LC_ALL=C sort -z >"$out/others"
 : >"$out/ignored"
 if [ "$ALL" != 1 ]; then
-    (cd "$out/rules" && GIT_WORK_TREE=$out/rules GIT_LITERAL_PATHSPECS=1 \
+    (cd "$out/rules" && GIT_WORK_TREE=$out/rules \
         git check-ignore -z --stdin --no-index <"$out/others" >"$out/unsorted") || [ $? -eq 1 ]
     LC_ALL=C sort -z "$out/unsorted" >"$out/ignored"
 fi

@@ -1,0 +1,74 @@
+"""The tree that is graded: the base, the patch, and over it every test file as the lock has it.
+
+*Restored* are all paths of the test patch, and every path of the agent's patch that the task's path rules call a
+test: the same rule that split the solution. So an agent's own tests and test configuration are not graded, and
+cannot replace ours. All of it is decided on git's index before a file is written, so no symbolic link of the patch
+can redirect a write, and where a restored path needs a folder that the patch made a file, the restored path wins.
+
+A patch that git cannot apply, or that is not byte for byte what git says about the tree it makes, is refused
+(``NB_PATCH_APPLY``). It cannot be the agent's doing: its patch was taken as such a difference against the same base.
+So the runner must end the cell with ``Cause.GRADER``, never with a score, and ``verify`` must call the bundle
+changed.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from attrs import frozen
+
+from nanobench.errors import Refused
+from nanobench.model.task import PathRules
+from nanobench.sandbox.interface import WORKSPACE, Mount
+from nanobench.sources.gitbox import Gitbox
+from nanobench.sources.kinds import kind_of
+from nanobench.sources.patch import sections
+from nanobench.sources.quoting import display
+
+_TREE = re.compile(rb"[0-9a-f]{40}\n")
+_REFUSALS = {3: "the patch", 4: "the test patch"}
+
+
+@frozen(kw_only=True)
+class FinalTree:
+    """The git tree id that is graded, and the paths of the patch that the lock's tests replaced; sorted."""
+
+    tree: str
+    overridden: tuple[str, ...]
+
+
+def restored_paths(patch: bytes, tests: bytes, rules: PathRules) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
+    """The paths that are as base and tests have them, and which of them the patch would have changed."""
+    theirs = {part.path for part in sections(patch, where="patch")}
+    ours = {part.path for part in sections(tests, where="test patch")}
+    replaced = {path for path in theirs if path in ours or kind_of(path, rules) == "test"}
+    return tuple(sorted(ours | replaced)), tuple(sorted(display(path) for path in replaced))
+
+
+def apply(gitbox: Gitbox, workspace: Path, *, patch: bytes, tests: bytes, rules: PathRules) -> FinalTree:
+    """Bring a fresh workspace to the tree that is graded.
+
+    Args:
+        gitbox: its layers hold git.
+        workspace: a fresh copy of the task layer's workspace, with its pristine ``.git``; changed in place.
+        patch: what is graded: the agent's patch, the golden patch, or nothing (``b""``: the base).
+        tests: the test patch of the lock.
+        rules: the task's overrides of the path rules.
+
+    Raises:
+        Refused: ``NB_PATCH`` or ``NB_PATCH_APPLY`` (see the module).
+    """
+    restored, overridden = restored_paths(patch, tests, rules)
+    gitbox.engine.own(workspace)
+    said = gitbox.run(
+        "final.sh",
+        mounts=(Mount(source=workspace, target=WORKSPACE, writable=True),),
+        files={"patch": patch, "tests": tests, "restored": b"".join(path + b"\0" for path in restored)},
+        refusals={
+            code: ("NB_PATCH_APPLY", f"{what} is no difference to this base") for code, what in _REFUSALS.items()
+        },
+    )
+    if not _TREE.fullmatch(said):
+        raise Refused("NB_GIT", f"git printed {said!r:.80} for a tree id", where=str(workspace))
+    return FinalTree(tree=said.decode().strip(), overridden=overridden)

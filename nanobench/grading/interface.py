@@ -1,0 +1,25 @@
+"""What every test-report format does: put its reporter into the sandbox, and read what it left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from nanobench.grading.outcomes import Report
+
+GRADE = "/nanobench/grade"
+"""Where the reporter's files are inside, read-only, while tests run and never while an agent does."""
+
+OUT = "/nanobench/out"
+"""Where a report is written inside."""
+
+
+class ReportFormat(Protocol):
+    """One way to learn what became of each test."""
+
+    def prepare(self, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
+        """Put the reporter's files into ``folder`` (``GRADE`` inside); the variables that this adds to ``env``."""
+
+    def read(self, out: Path) -> Report:
+        """The report that was left in ``out`` (``OUT`` inside). Never raises for what code under test wrote."""

@@ -1,0 +1,137 @@
+"""From the lines that a reporter left to one outcome a test. The lines are hostile: code under test can write them.
+
+A report that breaks a bound or a rule is not believed at all: its suite's tests are absent, so none passes. The one
+exception is a last line that is cut: that is how a crash looks, and what came before it counts.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import cast
+
+from attrs import define, field, frozen
+
+from nanobench.errors import Refused
+from nanobench.formats import json
+from nanobench.model.result import Outcome
+
+MAX_REPORT = 64 << 20
+MAX_LINE = 64 << 10
+MAX_TESTS = 1_000_000
+MAX_ID = 16 << 10
+
+SEVERITY = (
+    Outcome.PASSED,
+    Outcome.XPASSED,
+    Outcome.XFAILED,
+    Outcome.SKIPPED,
+    Outcome.FAILED,
+    Outcome.ERROR,
+)
+"""From best to worst. A test that was reported more than once has its worst outcome."""
+
+
+@frozen(kw_only=True)
+class Failure:
+    """Why a test failed: the exception's type (module and name, empty when unknown) and its words, cut."""
+
+    type: str
+    message: str
+
+
+@frozen(kw_only=True)
+class Report:
+    """One suite's report: by node id. ``end`` is the runner's own exit status, ``None`` when it never said.
+
+    ``damage`` says why the report was not believed; then it is empty.
+    """
+
+    outcomes: dict[str, Outcome] = field(factory=dict)
+    failures: dict[str, Failure] = field(factory=dict)
+    end: int | None = None
+    damage: str | None = None
+
+
+def read_report(path: Path) -> Report:
+    """The report at ``path``, which code under test may have replaced by anything; a missing one is empty."""
+    try:
+        data = _read(path)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        return Report(damage=None if missing else f"the report cannot be read: {error.strerror}")
+    return parse_report(data) if data is not None else Report(damage="the report is not a plain file")
+
+
+def parse_report(data: bytes) -> Report:
+    """The report in ``data``: one JSON object a line, as :mod:`.reporter.nanobench_reporter` writes them."""
+    if len(data) > MAX_REPORT:
+        return Report(damage=f"the report is over {MAX_REPORT} bytes")
+    reading = _Reading()
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        problem = reading.line(line)
+        if problem:
+            return Report(damage=f"line {number} of the report: {problem}")
+    return Report(outcomes=reading.outcomes, failures=reading.failures, end=reading.end)
+
+
+def with_absent(outcomes: Mapping[str, Outcome], ids: Collection[str]) -> dict[str, Outcome]:
+    """The outcomes, and ``absent`` for each of the locked ``ids`` that nobody reported."""
+    return {test: Outcome.ABSENT for test in ids} | dict(outcomes)
+
+
+@define
+class _Reading:
+    outcomes: dict[str, Outcome] = field(factory=dict)
+    failures: dict[str, Failure] = field(factory=dict)
+    end: int | None = None
+
+    def line(self, line: bytes) -> str | None:
+        """Take one line; what is wrong with it."""
+        if len(line) > MAX_LINE:
+            return f"over {MAX_LINE} bytes"
+        if self.end is not None:
+            return "something after the end"
+        try:
+            document = json.parse(line, where="report")
+        except Refused as refusal:
+            return refusal.message
+        if document.keys() == {"end"}:
+            return self._end(document["end"])
+        return self._test(document)
+
+    def _end(self, status: object) -> str | None:
+        if type(status) is not int or not 0 <= status <= 255:
+            return "no exit status"
+        self.end = status
+        return None
+
+    def _test(self, document: dict[str, object]) -> str | None:
+        wanted, more = {"id", "outcome"}, {"type", "message"}
+        if document.keys() not in (wanted, wanted | more) or not all(type(v) is str for v in document.values()):
+            return "not the keys and types of a test"
+        texts = cast(dict[str, str], document)
+        test, spelled = texts["id"], texts["outcome"]
+        if not 0 < len(test) <= MAX_ID or (test not in self.outcomes and len(self.outcomes) >= MAX_TESTS):
+            return "an empty or overlong id, or too many tests"
+        outcome = next((o for o in SEVERITY if o.value == spelled), None)
+        if outcome is None:
+            return f"{spelled[:40]!r} is no outcome"
+        self._record(test, outcome, texts)
+        return None
+
+    def _record(self, test: str, outcome: Outcome, texts: dict[str, str]) -> None:
+        before = self.outcomes.get(test, Outcome.PASSED)
+        self.outcomes[test] = max(before, outcome, key=SEVERITY.index)
+        if "type" in texts and test not in self.failures:
+            self.failures[test] = Failure(type=texts["type"], message=texts["message"])
+
+
+def _read(path: Path) -> bytes | None:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return None
+        return file.read(MAX_REPORT + 1)

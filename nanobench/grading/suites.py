@@ -1,0 +1,115 @@
+"""Run the suites of a task in the sealed sandbox; what became of every test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from attrs import frozen
+
+from nanobench.errors import MachineFailure
+from nanobench.grading.interface import GRADE, OUT, ReportFormat
+from nanobench.grading.outcomes import Failure, Report
+from nanobench.grading.pytest import Pytest
+from nanobench.model.environment import Limits
+from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
+from nanobench.model.task import Suite
+from nanobench.sandbox.interface import WORKSPACE, Ended, Engine, Finished, Mount, Request, SandboxLimits
+
+FORMATS: dict[str, ReportFormat] = {"pytest": Pytest()}
+"""Every format that a task file can name."""
+
+
+@frozen(kw_only=True)
+class Grading:
+    """``record`` is what is kept as the blob of outcomes, the same for the same behaviour; ``failures`` (by
+    ``suite|node id``) and ``output`` (what the commands printed) are evidence and may differ from run to run."""
+
+    record: GradingRecord
+    failures: dict[str, Failure]
+    output: bytes
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """``suite|node id`` → outcome."""
+        return self.record.outcomes
+
+
+@frozen(kw_only=True)
+class Grader:
+    """Where suites run: an engine, the image's unpacked layers, the locked limits and environment, and a private
+    directory of the host for what they print and report."""
+
+    engine: Engine
+    layers: tuple[Path, ...]
+    limits: Limits
+    env: Mapping[str, str]
+    scratch: Path
+
+    def grade(self, workspace: Path, suites: Iterable[Suite]) -> Grading:
+        """Run every suite, in order, in the workspace (writable, see :func:`nanobench.grading.apply.apply`).
+
+        A command that fails, crashes, is stopped at a limit or is not there has the outcomes that it reported till
+        then; the other tests are simply not among them.
+
+        Raises:
+            MachineFailure: the sandbox could not be started, or the run was interrupted.
+        """
+        runs = [(suite, *self._run(workspace, suite)) for suite in suites]
+        return Grading(
+            record=GradingRecord(
+                schema=1,
+                suite=tuple(_end(suite, finished, report) for suite, finished, report, _ in runs),
+                outcomes={f"{s.name}|{test}": o for s, _, report, _ in runs for test, o in report.outcomes.items()},
+            ),
+            failures={f"{s.name}|{test}": f for s, _, report, _ in runs for test, f in report.failures.items()},
+            output=b"".join(output for _, _, _, output in runs),
+        )
+
+    def _run(self, workspace: Path, suite: Suite) -> tuple[Finished, Report, bytes]:
+        report_format = FORMATS[suite.format]
+        with TemporaryDirectory(prefix="tests-", dir=self.scratch) as name:
+            work = Path(name)
+            (work / "grade").mkdir()
+            (work / "out").mkdir()
+            env = {**self.env, **report_format.prepare(work / "grade", self.env)}
+            for folder in ("grade", "out"):
+                self.engine.own(work / folder)
+            request = self._request(work, workspace, suite, env)
+            finished = self.engine.run(request)
+            if finished.ended is Ended.INTERRUPTED:
+                raise MachineFailure("NB_INTERRUPTED", "interrupted", where=request.phase)
+            return finished, report_format.read(work / "out"), request.stdout.read_bytes()
+
+    def _request(self, work: Path, workspace: Path, suite: Suite, env: dict[str, str]) -> Request:
+        return Request(
+            layers=self.layers,
+            argv=suite.command,
+            limits=SandboxLimits(
+                cpus=self.limits.cpus,
+                memory_mib=self.limits.memory_mib,
+                pids=self.limits.pids,
+                disk_mib=self.limits.disk_mib,
+                seconds=min(suite.seconds, self.limits.test_seconds),
+            ),
+            stdout=work / "output",
+            stderr=work / "output",
+            env=env,
+            mounts=(
+                Mount(source=workspace, target=WORKSPACE, writable=True),
+                Mount(source=work / "grade", target=GRADE),
+                Mount(source=work / "out", target=OUT, writable=True),
+            ),
+            phase=f"tests:{suite.name}",
+        )
+
+
+def _end(suite: Suite, finished: Finished, report: Report) -> SuiteEnd:
+    return SuiteEnd(
+        name=suite.name,
+        exit_code=finished.exit_code,
+        ended=finished.ended.value,
+        complete=report.end is not None,
+        damage=report.damage,
+    )
