@@ -1,0 +1,93 @@
+"""All gates on one case: each is asked, none is skipped for another's failure, a pass is remembered."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from nanobench.errors import CannotTell, MachineFailure, NanobenchError
+from nanobench.formats import json
+from nanobench.formats.digest import document_sha256, sha256_hex, split
+from nanobench.gates.harness import HarnessGate
+from nanobench.gates.hermetic import HermeticGate
+from nanobench.gates.image import ImageGate
+from nanobench.gates.interface import Case, Finding, Gate, Verdict
+from nanobench.gates.schema import SchemaGate
+from nanobench.gates.source import SourceGate
+from nanobench.gates.verification import VerificationGate
+from nanobench.model.fields import Digest, Document
+from nanobench.model.lock import LOCK_REVISION, RECIPE, GateVerdict
+
+GATES: tuple[Gate, ...] = (
+    SchemaGate(),
+    SourceGate(),
+    ImageGate(),
+    HarnessGate(),
+    VerificationGate(),
+    HermeticGate(),
+)
+"""In the order in which they are reported."""
+
+
+@frozen(kw_only=True)
+class Judged:
+    """A gate's finding; its evidence is a blob in the store."""
+
+    name: str
+    finding: Finding
+    evidence: Digest
+
+    @property
+    def verdict(self) -> GateVerdict:
+        """The line of the lock."""
+        return GateVerdict(name=self.name, verdict=self.finding.verdict, evidence_sha256=split(self.evidence)[1])
+
+    def lines(self) -> tuple[str, ...]:
+        """What a curator reads: verdict, every reason, the remedy."""
+        finding = self.finding
+        remedy = (f"    → {finding.remedy}",) if finding.verdict != "pass" and finding.remedy else ()
+        return (f"{self.name:<14} {finding.verdict}", *(f"    - {reason}" for reason in finding.reasons), *remedy)
+
+
+def judge_all(case: Case) -> tuple[Judged, ...]:
+    """Ask every gate."""
+    return tuple(_judge(gate, case) for gate in GATES)
+
+
+def _judge(gate: Gate, case: Case) -> Judged:
+    store = case.bench.store
+    recipe = document_sha256({"gate": gate.name, "revision": LOCK_REVISION, "recipe": RECIPE, **_facts(case)})
+    known = store.recall(recipe)
+    if known is not None and store.has(Digest(known["evidence"])):
+        evidence = Digest(known["evidence"])
+        document = json.parse(store.read(evidence), where=f"evidence of {gate.name}")
+        return Judged(name=gate.name, finding=Finding(verdict="pass", evidence=document), evidence=evidence)
+    case.bench.say(f"gate {gate.name}")
+    finding = _ask(gate, case)
+    evidence = store.put(json.dump(finding.evidence))
+    if finding.verdict == "pass":
+        store.remember(recipe, {"evidence": evidence})
+    return Judged(name=gate.name, finding=finding, evidence=evidence)
+
+
+def _ask(gate: Gate, case: Case) -> Finding:
+    try:
+        return gate.check(case)
+    except MachineFailure:
+        raise
+    except NanobenchError as error:
+        verdict: Verdict = "unknown" if isinstance(error, CannotTell) else "fail"
+        reasons = (f"{error.code}: {error.message}", *error.details)
+        return Finding(verdict=verdict, evidence={"error": error.code}, reasons=reasons, remedy=error.hint)
+
+
+def _facts(case: Case) -> Document:
+    """Everything that a gate's answer may depend on, by digest."""
+    return {
+        "documents": {kind: document_sha256(document) for kind, document in case.documents.items()},
+        "statement": sha256_hex(case.statement),
+        "image": case.image.image.manifest_digest,
+        "closure": case.harness.closure,
+        "nanocoder": case.harness.nanocoder,
+        "golden": sha256_hex(case.change.golden),
+        "test": sha256_hex(case.change.test),
+    }

@@ -1,0 +1,63 @@
+"""The two runs that tell a solution from its base, remembered by everything that they depend on."""
+
+from __future__ import annotations
+
+from nanobench.formats.converter import structure, unstructure
+from nanobench.formats.digest import document_sha256, sha256_hex
+from nanobench.grading.apply import FinalTree
+from nanobench.grading.suites import Grading
+from nanobench.grading.trial import Arena, Trial, try_patch
+from nanobench.image.task import BuiltTask
+from nanobench.image.workbench import Workbench
+from nanobench.model.environment import Environment
+from nanobench.model.lock import RECIPE
+from nanobench.model.result import GradingRecord
+from nanobench.model.task import Task
+from nanobench.sources.change import Change
+
+
+def arena_of(task: Task, image: BuiltTask, change: Change, environment: Environment, *, bench: Workbench) -> Arena:
+    """Where a task's patches are graded, under the limits of its environment."""
+    return Arena(
+        engine=bench.engine,
+        trees=image.trees,
+        workspace=image.workspace,
+        tests=change.test,
+        rules=task.paths,
+        suites=task.suite,
+        limits=environment.limits,
+        env=environment.env,
+    )
+
+
+def remembered_trial(arena: Arena, image: BuiltTask, patch: bytes, *, name: str, bench: Workbench) -> Trial:
+    """Grade a patch, or recall what came of it in the same image with the same tests, suites and limits."""
+    recipe = document_sha256(
+        {
+            "trial": sha256_hex(patch),
+            "tests": sha256_hex(arena.tests),
+            "image": image.image.manifest_digest,
+            "suites": [unstructure(suite) for suite in arena.suites],
+            "rules": unstructure(arena.rules),
+            "limits": unstructure(arena.limits),
+            "env": dict(arena.env),
+            "recipe": RECIPE,
+        }
+    )
+    known = bench.store.recall(recipe)
+    if known is not None:
+        record = structure(known["record"], GradingRecord, where=f"recipe {recipe}")
+        tree = FinalTree(tree=known["tree"], overridden=tuple(known["overridden"]))
+        return Trial(grading=Grading(record=record, failures={}, output=b""), tree=tree)
+    bench.say(f"running the tests: {name}")
+    with bench.store.scratch("trial") as scratch:
+        trial = try_patch(arena, patch, scratch=scratch)
+    bench.store.remember(
+        recipe,
+        {
+            "record": unstructure(trial.grading.record),
+            "tree": trial.tree.tree,
+            "overridden": list(trial.tree.overridden),
+        },
+    )
+    return trial

@@ -1,0 +1,32 @@
+"""Which cells does a run consist of? Planned from the locks before anything runs, so that a missing one is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nanobench.errors import Misuse
+from nanobench.model.result import Cell, Mode
+
+
+def plan(
+    tasks: Iterable[str], *, provider: str, models: Sequence[str], modes: Sequence[Mode], repeats: int
+) -> tuple[Cell, ...]:
+    """Task × model × mode × repeat, in that order, for one provider.
+
+    Raises:
+        Misuse: ``NB_PLAN`` when a model, mode or task stands twice, or when there is nothing to run.
+    """
+    cells = tuple(
+        Cell(task=task, provider=provider, model=model, mode=mode, repeat=repeat)
+        for task in tasks
+        for model in models
+        for mode in modes
+        for repeat in range(repeats)
+    )
+    ids = [cell.id for cell in cells]
+    if not cells or len(set(ids)) != len(ids):
+        twice = sorted({i for i in ids if ids.count(i) > 1})
+        raise Misuse(
+            "NB_PLAN", "nothing to run" if not cells else "a cell stands twice in the plan", details=tuple(twice)
+        )
+    return cells

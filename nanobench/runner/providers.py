@@ -1,0 +1,55 @@
+"""The provider of a run: an address with a key, or a script that acts a known part behind the same wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from attrs import frozen
+
+from nanobench.gateway.scripted.behaviours import scripted_provider
+from nanobench.gateway.upstream import Upstream
+from nanobench.model.result import ProviderFacts
+
+
+@frozen(kw_only=True)
+class Endpoint:
+    """An OpenAI-compatible endpoint."""
+
+    address: Upstream
+    models: tuple[str, ...]
+
+    @property
+    def facts(self) -> ProviderFacts:
+        """What a bundle says of it."""
+        return ProviderFacts(
+            name=self.address.name, kind="openai-compatible", base_url=self.address.base_url, models=self.models
+        )
+
+    @contextmanager
+    def upstream(self, golden_patch: bytes) -> Iterator[Upstream]:
+        """The same address for every cell."""
+        del golden_patch  # no provider but a scripted one is ever told the solution
+        yield self.address
+
+
+@frozen(kw_only=True)
+class Scripted:
+    """A scripted behaviour; each cell has a server of its own."""
+
+    behaviour: str
+    models: tuple[str, ...]
+
+    @property
+    def facts(self) -> ProviderFacts:
+        """What a bundle says of it."""
+        return ProviderFacts(name=self.behaviour, kind="scripted", models=self.models)
+
+    @contextmanager
+    def upstream(self, golden_patch: bytes) -> Iterator[Upstream]:
+        """A server that acts the part for one task's golden patch."""
+        with scripted_provider(self.behaviour, golden_patch) as provider:
+            yield provider.upstream
+
+
+Provider = Endpoint | Scripted
