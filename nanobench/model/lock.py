@@ -107,11 +107,22 @@ class EnvironmentLock:
 
 
 @frozen(kw_only=True)
+class HarnessRequest:
+    """What a harness lock was asked for: exact versions, and the date that every dependency is older than."""
+
+    nanocoder: str = text(r"\d+\.\d+\.\d+\S*")
+    node: str = text(r"\d+\.\d+\.\d+")
+    npm: str = text(r"\d+\.\d+\.\d+")
+    before: str = text(r"\d{4}-\d\d-\d\d")
+
+
+@frozen(kw_only=True)
 class HarnessLock:
     """One Nanocoder version: Node, the package, and every dependency by integrity.
 
     ``closure`` is the diff_id of the canonical tar of the unpacked closure; ``report_schema_sha256`` pins the
-    checked-in schema that its report must match.
+    checked-in schema that its report must match. npm itself (role ``installer``) resolved it and is not in it.
+    ``warning`` names the packages whose install scripts were never run.
     """
 
     version: Literal[1]
@@ -124,6 +135,8 @@ class HarnessLock:
     closure: Digest = text(DIGEST)
     closure_size: int = whole(0, 2**40)
     report_schema_sha256: str = text(SHA256)
+    original: HarnessRequest
+    warning: tuple[str, ...] = texts(default=())
     package: tuple[Package, ...]
 
     def __attrs_post_init__(self) -> None:

@@ -1,0 +1,115 @@
+"""Which tarballs does a package-lock (version 3) put where, on this platform? Rules only, no disk, no network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from attrs import frozen
+from packageurl import PackageURL
+
+from nanobench.errors import Refused
+from nanobench.formats import json
+from nanobench.formats.digest import from_integrity
+from nanobench.model.fields import Digest, Document
+
+PLATFORM = {"os": "linux", "cpu": "x64", "libc": "glibc"}
+_TARGET = re.compile(r"node_modules/((?:@[^/\s]+/)?[^@/\s][^/\s]*)(?:/node_modules/((?:@[^/\s]+/)?[^@/\s][^/\s]*))*")
+
+
+@frozen(kw_only=True)
+class Placed:
+    """One tarball and the directory that it is unpacked into (``target``, below the project).
+
+    ``path`` is its place below the registry. ``script``: it has an install script, which is never run.
+    """
+
+    target: str
+    name: str
+    version: str
+    path: str
+    digest: Digest
+    script: bool
+
+    @property
+    def purl(self) -> str:
+        """The package's purl."""
+        return purl_of(self.name, self.version)
+
+
+def purl_of(name: str, version: str) -> str:
+    """The purl of a registry package, scoped or not."""
+    namespace, _, base = name.rpartition("/")
+    return PackageURL(type="npm", namespace=namespace or None, name=base, version=version).to_string()
+
+
+def tarball_path(name: str, version: str) -> str:
+    """Where a registry keeps a package's tarball when nothing says otherwise."""
+    return f"{name}/-/{name.rpartition('/')[2]}-{version}.tgz"
+
+
+def read_package_lock(data: bytes, *, where: str) -> tuple[Placed, ...]:
+    """Every tarball that is installed on ``PLATFORM``, sorted by target.
+
+    Left out are development-only packages, optional ones for other platforms, and what lies inside another
+    package's tarball (``inBundle``).
+
+    Raises:
+        Refused: ``NB_NPM_LOCK`` for another lock version, a link or an odd place; ``NB_NPM_PLATFORM`` for a needed
+            package that is not for this platform; ``NB_NPM_SOURCE`` for one that is no registry's; ``NB_INTEGRITY``
+            for one without a sha512.
+    """
+    document = json.parse(data, where=where, null=True)
+    if document.get("lockfileVersion") != 3 or not isinstance(document.get("packages"), dict):
+        raise Refused("NB_NPM_LOCK", "not a package-lock of version 3", where=where)
+    placed = [_placed(target, entry, f"{where}: {target}") for target, entry in _installed(document, where)]
+    return tuple(sorted(placed, key=lambda p: p.target))
+
+
+def _installed(document: Document, where: str) -> Iterator[tuple[str, Document]]:
+    for target, entry in document["packages"].items():
+        if target == "":
+            continue
+        at = f"{where}: {target}"
+        if not isinstance(entry, dict) or not _TARGET.fullmatch(target) or entry.get("link"):
+            raise Refused("NB_NPM_LOCK", "not a package below node_modules", where=at)
+        if entry.get("dev") or entry.get("inBundle"):
+            continue
+        if all(_fits(entry.get(key), own) for key, own in PLATFORM.items()):
+            yield target, entry
+        elif not entry.get("optional"):
+            raise Refused("NB_NPM_PLATFORM", f"needed, but not for {'-'.join(PLATFORM.values())}", where=at)
+
+
+def _fits(rule: Any, own: str) -> bool:
+    """npm's rule: a list of names or of ``!`` names; a lone string is a list of one."""
+    names = [rule] if isinstance(rule, str) else list(rule or ())
+    allowed = [name for name in names if not str(name).startswith("!")]
+    return f"!{own}" not in names and (not allowed or own in allowed or "any" in allowed)
+
+
+def _placed(target: str, entry: Document, where: str) -> Placed:
+    name, version = entry.get("name", target.rpartition("node_modules/")[2]), entry.get("version")
+    if not isinstance(name, str) or not isinstance(version, str):
+        raise Refused("NB_NPM_LOCK", "no name or no version", where=where)
+    return Placed(
+        target=target,
+        name=name,
+        version=version,
+        path=_path(entry.get("resolved"), name, version, where),
+        digest=from_integrity(str(entry.get("integrity", "")), where=where),
+        script=bool(entry.get("hasInstallScript")),
+    )
+
+
+def _path(resolved: Any, name: str, version: str, where: str) -> str:
+    """The path below the registry: a lock must not depend on which mirror wrote the URL."""
+    if resolved is None:
+        return tarball_path(name, version)
+    parts = urlsplit(str(resolved))
+    _, found, file = unquote(parts.path).rpartition(f"/{name}/-/")
+    if parts.scheme not in ("http", "https") or not found or "/" in file or not file:
+        raise Refused("NB_NPM_SOURCE", f"not from a registry: {str(resolved)!r:.120}", where=where)
+    return f"{name}/-/{file}"
