@@ -3,6 +3,9 @@
 Nothing changes a file without changing its inode's ctime, and nothing sets a ctime. So as long as inode, size,
 mode and times are those of the seal, the content needs no hashing. A seal is a shortcut, never a proof: when it
 does not match, the content is hashed, and only that decides.
+
+The kernel's clock ticks every few milliseconds, and two changes within one tick have the same ctime. So only what
+has been still for a while is sealed (git calls the others racy).
 """
 
 from __future__ import annotations
@@ -10,10 +13,22 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import frozen
+
+TICK_NS = 20_000_000
+"""Longer than the tick of any kernel's clock of files."""
+
+
+@frozen(kw_only=True)
+class Look:
+    """How something looks, as one hash; ``still`` when any change from now on will show."""
+
+    stamp: str
+    still: bool
 
 
 @frozen(kw_only=True)
@@ -40,9 +55,10 @@ class Contents:
         return next(path for path in paths if self.records.get(path) != other.records.get(path))
 
 
-def file_stamp(path: Path) -> str:
-    """How the file at ``path`` looks, as one hash."""
-    return hashlib.sha256(_look(path.lstat())).hexdigest()
+def look_at_file(path: Path) -> Look:
+    """How the file at ``path`` looks."""
+    now, status = time.time_ns(), path.lstat()
+    return Look(stamp=hashlib.sha256(_seen(status)).hexdigest(), still=status.st_ctime_ns + TICK_NS < now)
 
 
 def file_hash(path: Path, algorithm: str) -> str:
@@ -53,12 +69,15 @@ def file_hash(path: Path, algorithm: str) -> str:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
 
-def tree_stamp(root: Path) -> str:
-    """How the whole tree at ``root`` looks, as one hash. About 4 µs a file."""
-    looks = hashlib.sha256(_look(root.lstat()))
+def look_at_tree(root: Path) -> Look:
+    """How the whole tree at ``root`` looks. About 4 µs a file."""
+    now, status = time.time_ns(), root.lstat()
+    newest, looks = status.st_ctime_ns, hashlib.sha256(_seen(status))
     for path, entry in _walk(root):
-        looks.update(b"%b\0%b" % (path, _look(entry.stat(follow_symlinks=False))))
-    return looks.hexdigest()
+        status = entry.stat(follow_symlinks=False)
+        newest = max(newest, status.st_ctime_ns)
+        looks.update(b"%b\0%b" % (path, _seen(status)))
+    return Look(stamp=looks.hexdigest(), still=newest + TICK_NS < now)
 
 
 def tree_contents(root: Path) -> Contents:
@@ -81,7 +100,7 @@ def _walk(root: Path) -> Iterator[tuple[bytes, os.DirEntry[bytes]]]:
                 pending.append((entry.path, path + b"/"))
 
 
-def _look(status: os.stat_result) -> bytes:
+def _seen(status: os.stat_result) -> bytes:
     return b"%o %d %d %d %d\n" % (
         status.st_mode,
         status.st_ino,

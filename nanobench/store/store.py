@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import secrets
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -74,15 +75,16 @@ class Store:
         """
         path = self._place(digest)
         try:
-            stamp = seals.file_stamp(path)
-            if self._seal(path).get("stat") == stamp:
+            look = seals.look_at_file(path)
+            if self._seal(path).get("look") == look.stamp:
                 return path
             found = seals.file_hash(path, digest.partition(":")[0])
         except FileNotFoundError:
             raise _missing(digest) from None
         if found != path.name:
             raise self._corrupt(digest)
-        self._write_seal(path, {"stat": stamp})
+        if look.still:
+            self._write_seal(path, {"look": look.stamp})
         return path
 
     def read(self, digest: Digest) -> bytes:
@@ -126,7 +128,6 @@ class Store:
             place = self._place(incoming.digest)
             make_folder(place.parent)
             path.replace(place)
-            self._write_seal(place, {"stat": seals.file_stamp(place)})
 
     def obtain(self, digest: Digest, size: int | None, fill: Callable[[Incoming], None]) -> Path:
         """The blob, verified; ``fill`` is called to write it when it is not here. Never by two processes at once."""
@@ -150,10 +151,11 @@ class Store:
         seal = self._seal(place)
         if not seal or not place.is_dir():
             return None
-        stamp = seals.tree_stamp(place)
-        if stamp != seal.get("stat"):
+        look = seals.look_at_tree(place)
+        if look.stamp != seal.get("look"):
             self._compare(place, seal)
-            self._write_seal(place, {**seal, "stat": stamp})
+            if look.still:
+                self._write_seal(place, {**seal, "look": look.stamp})
         return place
 
     def make_tree(self, key: str, fill: Callable[[Path], None]) -> Path:
@@ -178,7 +180,8 @@ class Store:
                 place.rename(work / "unsealed")
             self._publish(_contents_of(place), contents, durable=False)
             made.rename(place)
-            self._write_seal(place, {"contents": sha256_hex(contents), "stat": seals.tree_stamp(place)})
+            time.sleep(2 * seals.TICK_NS / 1e9)  # so that it is still
+            self._write_seal(place, {"contents": sha256_hex(contents), "look": seals.look_at_tree(place).stamp})
         return place
 
     def _compare(self, place: Path, seal: Document) -> None:
