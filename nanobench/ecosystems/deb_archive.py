@@ -25,6 +25,9 @@ _MAX_MEMBERS = 200_000
 _MAX_DICTIONARY = 96 << 20
 """An xz decoder's memory; dpkg's largest preset needs 65 MiB."""
 
+MAX_GROWTH = 256 << 20
+"""Bytes that data may unpack to beyond a hundredfold of its packed size; real packages stay far below that."""
+
 _AR_HEADER = 60
 
 
@@ -49,10 +52,10 @@ def unpack(deb: Path, data: Path, *, where: str) -> Deb:
             if name.startswith("control.tar"):
                 control = _control(_decompressed(file, name, size, _MAX_CONTROL, where), where)
             elif name.startswith("data.tar"):
-                # Real packages grow less than a hundredfold; a bomb ends here, named.
-                limit = (256 << 20) + 100 * size
+                if data.exists():
+                    raise Refused("NB_DEB", "data stands in it twice", where=where)
                 with data.open("xb") as out:
-                    for piece in _decompressed(file, name, size, limit, where):
+                    for piece in _decompressed(file, name, size, MAX_GROWTH + 100 * size, where):
                         out.write(piece)
             file.seek(start + size + size % 2)
     if control is None or "control" not in control or not data.exists():

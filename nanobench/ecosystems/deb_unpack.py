@@ -78,7 +78,7 @@ def _merge(package: Package, deb: deb_archive.Deb, tree: Tree) -> tuple[Installe
     fields = _fields(package, deb)
     claim = Claim(
         name=fields["Package"],
-        replaces=frozenset(re.findall(r"(?:^|,)\s*([a-z0-9][a-z0-9+.-]+)", fields.get("Replaces", ""))),
+        replaces=frozenset(re.findall(r"(?:^|,)\s*([a-z0-9][a-z0-9+.-]*)", fields.get("Replaces", ""))),
         diverts=b"dpkg-divert" in deb.control.get("preinst", b""),
     )
     paths, warnings = ["/."], []
