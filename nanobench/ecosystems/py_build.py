@@ -71,7 +71,7 @@ def _build(sdist: Package, venv: Mount, tools: Mount, shop: Workshop) -> Built:
         *("--no-config", "--no-cache", "--offline", "--no-index", "--no-python-downloads", "--no-progress"),
         *("--color", "never", _SOURCE),
         phase="build wheel",
-        env={"CFLAGS": flags, "CXXFLAGS": flags},
+        env={"CFLAGS": flags, "CXXFLAGS": flags, "PATH": f"{_BUILD}/bin:/usr/local/bin:/usr/bin:/bin"},
         mounts=(
             tools,
             venv,

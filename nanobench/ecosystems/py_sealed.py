@@ -83,14 +83,14 @@ class Workshop:
             MachineFailure: ``NB_LIMIT`` when it ran into a limit.
         """
         self._need_python()
-        logs, temporary = self.directory("log"), self.directory("tmp")
+        log, temporary = self.directory("log") / "output", self.directory("tmp")
         self.engine.own(temporary)
         request = Request(
             layers=self.layers,
             argv=argv,
             limits=LIMITS,
-            stdout=logs / "out",
-            stderr=logs / "err",
+            stdout=log,
+            stderr=log,
             cwd="/",
             env=_environment(self.epoch) | dict(env or {}),
             mounts=(*mounts, Mount(source=temporary, target=SCRATCH, writable=True)),
@@ -101,8 +101,7 @@ class Workshop:
         if finished.ended is not Ended.EXITED:
             raise MachineFailure("NB_LIMIT", f"{phase} was stopped: {finished.ended.value}", where=argv[0])
         if finished.exit_code != 0:
-            said = (*_tail(request.stdout), *_tail(request.stderr))
-            raise refusal(details=(f"exit code {finished.exit_code}", *said))
+            raise refusal(details=(f"exit code {finished.exit_code}", *_tail(log)))
 
     def tools(self, packages: Iterable[Package]) -> Mount:
         """The locked uv, unpacked from its wheel once in a store's life, mounted read-only."""

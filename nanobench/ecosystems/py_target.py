@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from attrs import frozen
 from packaging.tags import Tag, compatible_tags, cpython_tags
@@ -56,7 +57,7 @@ def best_wheel(files: Iterable[str], target: Target) -> str | None:
     Order as in the wheel specification: the most specific tag, then the highest build number; a tie of both
     goes to the lowest name, so that the choice never depends on the order of an index.
     """
-    ranks = {tag: rank for rank, tag in enumerate(_tags(target))}
+    ranks = _ranks(target)
     fitting = []
     for file in files:
         _, _, build, tags = parse_wheel_filename(file)
@@ -65,6 +66,11 @@ def best_wheel(files: Iterable[str], target: Target) -> str | None:
             number, suffix = build or (-1, "")
             fitting.append((rank, -number, [-ord(c) for c in suffix], file))
     return min(fitting)[-1] if fitting else None
+
+
+@cache
+def _ranks(target: Target) -> dict[Tag, int]:
+    return {tag: rank for rank, tag in enumerate(_tags(target))}
 
 
 def _tags(target: Target) -> Iterator[Tag]:

@@ -31,6 +31,7 @@ _PROXIES = (
     "all_proxy",
     "no_proxy",
 )
+_PATIENCE = ("UV_HTTP_TIMEOUT", "UV_HTTP_RETRIES")
 _NEWEST_GLIBC = 40
 """The newest ``manylinux_2_N`` that uv knows as a platform."""
 
@@ -110,7 +111,7 @@ class Resolver:
         # UTC: uv reads a plain date in the local time zone.
         env = {"HOME": str(self.work), "TZ": "UTC", "LC_ALL": "C.UTF-8", "UV_DEFAULT_INDEX": index}
         proxies = [spelling for name in _PROXIES for spelling in (name, name.lower())]
-        env |= {name: registries.env[name] for name in proxies if registries.env.get(name)}
+        env |= {name: registries.env[name] for name in (*proxies, *_PATIENCE) if registries.env.get(name)}
         return env | ({"SSL_CERT_FILE": str(bundle)} if bundle else {})
 
 
