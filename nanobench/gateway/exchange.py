@@ -11,6 +11,7 @@ import re
 from enum import StrEnum
 
 from attrs import evolve, field, frozen
+from attrs.converters import optional
 
 from nanobench.gateway.answer import Answer, TokenCount, read_answer
 from nanobench.model.fields import Document
@@ -91,7 +92,7 @@ class Exchange:
     content_type: str | None = None
     chunks: tuple[Chunk, ...] = ()
     usage: TokenCount | None = None
-    fault: Fault | None = None
+    fault: Fault | None = field(default=None, converter=optional(Fault))
     detail: str = ""
 
     def answer(self) -> Answer:

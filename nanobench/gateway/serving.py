@@ -10,7 +10,9 @@ from concurrent.futures import Future
 
 from aiohttp import web
 
-_GRACE_SECONDS = 0.5
+_GRACE_SECONDS = 0.2
+_TURNS_TO_ACCEPT = 4
+"""Turns of the loop after which an accepted connection is known to the runner, which closes it."""
 
 
 class ServingThread:
@@ -57,5 +59,12 @@ class ServingThread:
             await web.SockSite(runner, self._listening).start()
             self._started.set_result((asyncio.get_running_loop(), stop))
             await stop.wait()
+            await self._stop_accepting()
         finally:
             await runner.cleanup()
+
+    async def _stop_accepting(self) -> None:
+        """Let the last accepted connections become known before the server closes: asyncio leaks them otherwise."""
+        asyncio.get_running_loop().remove_reader(self._listening)
+        for _ in range(_TURNS_TO_ACCEPT):
+            await asyncio.sleep(0)
