@@ -1,0 +1,114 @@
+"""How did the agent's run end? Pure: from the sandbox's end, the two outputs, and the gateway's summary.
+
+Nanocoder's exit code carries no cause, and after every provider error its stdout is empty; so the wire is asked
+first, and stderr only where the wire saw nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+from nanobench.errors import Refused
+from nanobench.gateway.summary import Summary
+from nanobench.harness.report import ParsedReport, parse_report
+from nanobench.model.result import Cause
+from nanobench.sandbox.interface import Ended, Finished
+
+_STOPPED = {
+    Ended.TIME: Cause.TIME_LIMIT,
+    Ended.MEMORY: Cause.MEMORY,
+    Ended.DISK: Cause.DISK,
+    Ended.INTERRUPTED: Cause.INTERRUPTED,
+}
+_CAP = re.compile(r"Conversation exceeded \d+ turns without a final answer")
+_NO_MEMORY = re.compile(rb"JavaScript heap out of memory|Cannot allocate memory|ERR_WORKER_OUT_OF_MEMORY")
+_NO_FORWARDER = re.compile(
+    rb"^forward: |Cannot connect to API|ECONNREFUSED|ECONNRESET|other side closed|fetch failed|socket hang up",
+    re.MULTILINE,
+)
+_DETAIL = 500
+
+
+@frozen(kw_only=True)
+class Ending:
+    """Cause and words for it; the report when there is a sound one."""
+
+    cause: Cause
+    detail: str
+    report: ParsedReport | None = None
+
+
+def ending(finished: Finished, *, stdout: bytes, stderr: bytes, summary: Summary) -> Ending:
+    """The one cause of the end.
+
+    A limit of the sandbox comes before everything; a report that breaks the contract before what the wire says; a
+    report that says "success" is believed unless the wire saw an error, a spent budget or the turn cap.
+    """
+    stopped = _STOPPED.get(finished.ended)
+    try:
+        report = parse_report(stdout)
+    except Refused as error:
+        words = "; ".join((error.message, *error.details))
+        return _ending(stopped or Cause.CONTRACT, words)
+    if stopped is not None:
+        return _ending(stopped, f"the sandbox was stopped: {finished.ended}", report)
+    if report is None:
+        cause, words = _silent(finished, stderr, summary)
+        return _ending(cause, words)
+    cause, words = _spoken(finished, report, summary)
+    return _ending(cause, words, report)
+
+
+def _ending(cause: Cause, detail: str, report: ParsedReport | None = None) -> Ending:
+    return Ending(cause=cause, detail=detail[:_DETAIL], report=report)
+
+
+def _spoken(finished: Finished, parsed: ParsedReport, summary: Summary) -> tuple[Cause, str]:
+    report, wire = parsed.report, _wire(summary)
+    if report.exitCode != finished.exit_code or report.kind == "tool-approval-required":
+        return Cause.CONTRACT, f"kind {report.kind}, exit code {report.exitCode}, ended with {finished.exit_code}"
+    if wire is not None:
+        return wire
+    message = report.message or ""
+    if summary.last_had_tools is False or _CAP.search(message):
+        return Cause.TURN_CAP, message or "the last request offered no tools"
+    if report.kind == "success":
+        return Cause.FINISHED, summary.end.detail
+    if summary.requests == 0:
+        return Cause.CONTRACT, f"Nanocoder did not begin: {message}"
+    return Cause.AGENT_ERROR, message
+
+
+def _silent(finished: Finished, stderr: bytes, summary: Summary) -> tuple[Cause, str]:
+    code, last = finished.exit_code, _last_line(stderr)
+    if code in (126, 127):
+        return Cause.ENGINE, f"the agent could not be started: {last}"
+    if _NO_MEMORY.search(stderr):
+        return Cause.MEMORY, last
+    if code >= 128:
+        return Cause.AGENT_ERROR, f"signal {code - 128}, sent inside the sandbox"
+    if code == 0:
+        return Cause.AGENT_ERROR, "told to stop by a signal from inside the sandbox: exit 0 without a report"
+    wire = _wire(summary)
+    if wire is not None:
+        return wire
+    if _NO_FORWARDER.search(stderr):
+        return Cause.FORWARDER, last
+    if summary.requests == 0:
+        return Cause.CONTRACT, f"Nanocoder did not begin: {last}"
+    return Cause.AGENT_ERROR, last
+
+
+def _wire(summary: Summary) -> tuple[Cause, str] | None:
+    """What went wrong on the wire, if anything."""
+    end = summary.end
+    if end.cause in (None, Cause.FINISHED):
+        return None
+    return end.cause, ": ".join(part for part in (str(end.status or ""), end.detail) if part)
+
+
+def _last_line(stderr: bytes) -> str:
+    lines = [line for line in stderr[-8192:].decode("utf-8", "replace").splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "nothing on stderr"
