@@ -61,10 +61,11 @@ def alternatives(packages: Iterable[Installed]) -> tuple[list[Alternative], list
 def unmet(packages: Iterable[Installed]) -> list[str]:
     """Warnings about what maintainer scripts do beyond what is emulated."""
     return [
-        f"{package.name}: postinst {effect}"
+        f"{package.name}: {script} {effect}"
         for package in packages
+        for script in ("preinst", "postinst")
         for effect, pattern in _EFFECTS.items()
-        if (package.name, effect) not in _EMULATED and pattern.search(_code(package.script("postinst")))
+        if (package.name, effect) not in _EMULATED and pattern.search(_code(package.script(script)))
     ]
 
 

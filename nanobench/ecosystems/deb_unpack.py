@@ -63,10 +63,14 @@ def unpack_all(
     warnings: list[str] = []
     # Decompressing is most of the work and needs no interpreter lock; the order of merging stays fixed.
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="deb") as pool:
-        for package, deb in zip(ordered, pool.map(decompress, range(len(ordered))), strict=True):
-            done, left_out = _merge(package, deb, tree)
-            installed.append(done)
-            warnings += left_out
+        try:
+            for package, deb in zip(ordered, pool.map(decompress, range(len(ordered))), strict=True):
+                done, left_out = _merge(package, deb, tree)
+                installed.append(done)
+                warnings += left_out
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return tuple(sorted(installed, key=lambda i: i.name)), tuple(warnings)
 
 

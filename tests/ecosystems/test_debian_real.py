@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -112,7 +113,8 @@ def test_another_process_with_another_umask_time_zone_and_order_gives_the_same_l
     ]
     random.Random(7).shuffle(packages)
     asked = {"store": str(kept_store.root), "packages": packages, "epoch": real.resolution.source_date_epoch}
-    env = {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "PYTHONHASHSEED": "7", "PATH": "/nowhere"}
+    paths = os.pathsep.join(sys.path)
+    env = {"TZ": "Pacific/Kiritimati", "LC_ALL": "C", "PYTHONHASHSEED": "7", "PATH": "/nowhere", "PYTHONPATH": paths}
     done = subprocess.run(
         [sys.executable, "-c", _AGAIN],
         input=json.dumps(asked), env=env, cwd=tmp_path, umask=0o077, capture_output=True, text=True, check=True,

@@ -72,6 +72,11 @@ def test_what_we_do_not_do_for_a_package_is_warned_of(script: str, effect: str) 
     assert unmet([installed(f"# {script}\n  # {script}")]) == []
 
 
+def test_a_preinst_is_read_too() -> None:
+    package = Installed(name="p", fields={}, control={"preinst": b"useradd -r p"}, paths=())
+    assert unmet([package]) == ["p: preinst creates users or groups"]
+
+
 def test_what_we_do_for_a_package_is_not_warned_of() -> None:
     assert unmet([installed("adduser --system _apt", "apt"), installed("groupadd -g 42 shadow", "passwd")]) == []
 
