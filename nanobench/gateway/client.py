@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
+import os
 import ssl
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -41,10 +41,13 @@ def fault_of(error: Exception) -> tuple[Fault, str]:
     """What a client error means, in words without addresses."""
     if isinstance(error, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError)):
         return Fault.TLS, "the provider's certificate was not accepted"
-    if isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)):
-        reason = getattr(error, "strerror", None) or "timed out"
-        return Fault.CONNECT, f"no connection to the provider: {reason}"
-    if isinstance(error, (asyncio.TimeoutError, TimeoutError)):
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return Fault.CONNECT, "no connection to the provider: its name has no address"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return Fault.CONNECT, f"no connection to the provider: {os.strerror(error.errno or 0)}"
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return Fault.CONNECT, "no connection to the provider: timed out"
+    if isinstance(error, TimeoutError):
         return Fault.TIMEOUT, "the provider was silent for too long"
     return Fault.DROPPED, f"the provider broke the connection off ({type(error).__name__})"
 

@@ -47,6 +47,11 @@ class Bytes:
     text: str | None = None
     base64: str | None = None
 
+    def __attrs_post_init__(self) -> None:
+        if (self.text is None) == (self.base64 is None):
+            raise ValueError("exactly one of text and base64 must be there")
+        self.raw()
+
     @classmethod
     def of(cls, data: bytes) -> Bytes:
         """``data`` in the readable form where there is one; control characters would grow sixfold in JSON."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+from collections.abc import Iterator
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -13,6 +14,7 @@ from types import TracebackType
 from aiohttp import web
 
 from nanobench.errors import MachineFailure
+from nanobench.gateway.exchange import Exchange
 from nanobench.gateway.recorder import Recorder
 from nanobench.gateway.relay import Relay
 from nanobench.gateway.serving import ServingThread
@@ -87,7 +89,11 @@ class Gateway:
 
     def summary(self) -> Summary:
         """The run in figures, read from the transcript: what a stranger computes from it too."""
-        return summarise(read_transcript(self.transcript), temperature=self._pins.temperature)
+        return summarise(self.exchanges(), temperature=self._pins.temperature)
+
+    def exchanges(self) -> Iterator[Exchange]:
+        """Every exchange so far, read from the transcript."""
+        return read_transcript(self.transcript)
 
     def _furnish(self) -> None:
         self.directory.mkdir(exist_ok=True)

@@ -7,6 +7,7 @@ unquoted path, no change of mode, no rename, no binary hunk. Everything else is 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from attrs import Factory, define, frozen
 
@@ -71,7 +72,7 @@ def sections(patch: bytes) -> tuple[Section, ...]:
     Where paths clash (a file becomes a link, a directory or back) the order matters, so those stay raw together.
     """
     starts = [match.start() for match in _START.finditer(patch)]
-    raw = [patch[at:end] for at, end in zip(starts, [*starts[1:], len(patch)], strict=True)]
+    raw = [patch[at:end] for at, end in pairwise([*starts, len(patch)])]
     paths = [match["path"] if (match := _SAME_PATH.match(section)) else b"" for section in raw]
     return tuple(
         section if _clashes(path, paths) else _plain(section) or section

@@ -1,0 +1,91 @@
+"""Readers of hostile bytes: answers, and the key that must not pass."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nanobench.formats import json as canonical
+from nanobench.formats.converter import structure, unstructure
+from nanobench.gateway.answer import TokenCount, read_answer
+from nanobench.gateway.exchange import Bytes, Exchange
+from nanobench.gateway.redact import Redactor
+from nanobench.gateway.upstream import Secret
+
+KEY = "abacabadabacaba"
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "delta", "message", "tool_calls", "index", "usage", "error", "code", "content"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.binary(max_size=200), st.sampled_from(["text/event-stream", "application/json", ""]))
+def test_no_bytes_make_the_reader_fail(body: bytes, kind: str) -> None:
+    read_answer(kind, body)
+
+
+@given(ANYTHING, st.booleans())
+def test_no_json_makes_the_reader_fail_and_all_it_says_can_be_recorded(document: Any, stream: bool) -> None:
+    body = json.dumps(document).encode()
+    answer = read_answer("text/event-stream", b"data: " + body + b"\n\n") if stream else read_answer("", body)
+    canonical.dump(unstructure(answer))
+
+
+def test_an_unfinished_last_event_is_not_read() -> None:
+    body = b'data: {"choices": [{"finish_reason": "stop"}]}'
+    assert not read_answer("text/event-stream", body).whole
+    assert read_answer("text/event-stream", body + b"\r\n\r\n").whole
+
+
+def test_comments_and_names_of_events_are_skipped() -> None:
+    body = b': PROCESSING\n\nevent: x\nid: 1\ndata: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n\n'
+    answer = read_answer("text/event-stream; charset=utf-8", body)
+    assert (answer.text, answer.done, answer.tool_calls) == (True, True, 0)
+
+
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": 1}, {"prompt_tokens": -1, "completion_tokens": 2}, 7, None])
+def test_a_usage_that_is_none_is_unknown(usage: Any) -> None:
+    assert read_answer("", json.dumps({"choices": [], "usage": usage}).encode()).usage is None
+
+
+def test_usage_may_stand_in_the_closing_chunk_or_apart() -> None:
+    tokens = {"prompt_tokens": 5, "completion_tokens": 2}
+    both = [{"choices": [{"finish_reason": "stop"}], "usage": tokens}, {"choices": [], "usage": None}]
+    body = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in both)
+    assert read_answer("text/event-stream", body).usage == TokenCount(input=5, output=2)
+
+
+@given(st.binary(max_size=300))
+def test_bytes_survive_the_transcript(data: bytes) -> None:
+    exchange = Exchange(n=1, start_ms=0, end_ms=1, method="POST", path="/", request=Bytes.of(data))
+    line = canonical.dump(unstructure(exchange))
+    assert structure(canonical.parse(line, where="t"), Exchange, where="t").request.raw() == data
+
+
+@given(st.lists(st.one_of(st.text("abcd", max_size=20), st.just(KEY), st.just(KEY[:7]), st.just(KEY[7:]))))
+def test_a_key_passes_in_no_chunking_and_nothing_else_is_lost(parts: list[str]) -> None:
+    redactor = Redactor(Secret(KEY))
+    fed = [redactor.feed(part.encode()) for part in parts]
+    out = (b"".join(fed) + redactor.end()).decode()
+    assert KEY not in out
+    assert out == "".join(parts).replace(KEY, "***")
+
+
+def test_nothing_is_held_back_that_cannot_be_a_key() -> None:
+    assert Redactor(Secret(KEY)).feed(b"data: x\n\n") == b"data: x\n\n"
+    assert Redactor(Secret("none")).feed(b"none") == b"none"
+    assert Redactor(None).feed(b"abac") == b"abac"

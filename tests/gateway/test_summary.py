@@ -1,0 +1,98 @@
+"""Figures of a run: from the transcript alone, unknown where a provider kept them to itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from nanobench.errors import Refused
+from nanobench.formats import json
+from nanobench.gateway.gateway import Gateway
+from nanobench.gateway.summary import summarise
+from nanobench.gateway.transcript import read_transcript
+
+
+def test_steps_calls_and_tokens_are_counted(gateway: Gateway, client: httpx.Client, chat: Any, provider: Any) -> None:
+    provider.answer = lambda e: e.call("read", "write") if e.turn == 0 else e.say("done")
+    for _ in range(2):
+        client.post("chat/completions", json=chat)
+    gateway.close()
+    summary = gateway.summary()
+    usage = summary.usage
+    assert (usage.steps, usage.tool_calls) == (2, 2)
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (200, 20, 8)
+    assert (summary.models, summary.fingerprints, summary.requests) == (("served-m",), ("fp_1",), 2)
+
+
+def test_tokens_are_unknown_when_one_answer_did_not_tell(
+    gateway: Gateway, client: httpx.Client, chat: Any, provider: Any
+) -> None:
+    def silent(exchange: Any) -> None:
+        exchange.start()
+        exchange.delta("stop", content="x")
+        exchange.done(usage=False)
+
+    provider.answer = lambda e: silent(e) if e.turn else e.say("x")
+    for _ in range(2):
+        client.post("chat/completions", json=chat)
+    gateway.close()
+    assert (gateway.summary().usage.steps, gateway.summary().usage.input_tokens) == (2, None)
+
+
+def test_a_last_request_without_tools_is_told(gateway: Gateway, client: httpx.Client, chat: Any) -> None:
+    client.post("chat/completions", json=chat)
+    del chat["tools"]
+    client.post("chat/completions", json=chat)
+    gateway.close()
+    assert gateway.summary().last_had_tools is False
+
+
+@pytest.fixture
+def lines(gateway: Gateway, client: httpx.Client, chat: Any) -> list[bytes]:
+    """A transcript of two exchanges, as lines."""
+    for _ in range(2):
+        client.post("chat/completions", json=chat)
+    gateway.close()
+    return gateway.transcript.read_bytes().splitlines(keepends=True)
+
+
+def test_a_transcript_reads_back_and_tells_the_same_from_anywhere(
+    gateway: Gateway, lines: list[bytes], tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(b"".join(lines))
+    assert summarise(read_transcript(copy)) == gateway.summary()
+    assert len(lines) == 2
+
+
+def damaged(line: bytes, **keys: Any) -> bytes:
+    return json.dump(json.parse(line, where="t") | keys) + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda line: line[:-1], "NB_TRANSCRIPT"),
+        (lambda line: line[:-9], "NB_TRANSCRIPT"),
+        (lambda line: b" " + line, "NB_TRANSCRIPT"),
+        (lambda line: damaged(line, usage={"input": 1, "output": 1}), "NB_TRANSCRIPT"),
+        (lambda line: damaged(line, request={"base64": "?"}), "NB_SCHEMA"),
+        (lambda line: damaged(line, request={"base64": "eA==", "text": "x"}), "NB_SCHEMA"),
+        (lambda line: damaged(line, request={}), "NB_SCHEMA"),
+        (lambda line: damaged(line, chunks=[{"ms": 1, "data": {"base64": "?"}}]), "NB_SCHEMA"),
+        (lambda line: damaged(line, fault="none of ours"), "NB_SCHEMA"),
+        (lambda line: damaged(line, extra=1), "NB_SCHEMA"),
+        (lambda line: damaged(line, n="1"), "NB_SCHEMA"),
+        (lambda line: b"\xff\n", "NB_JSON"),
+    ],
+)
+def test_a_damaged_line_is_refused_with_its_place(lines: list[bytes], tmp_path: Path, change: Any, code: str) -> None:
+    path = tmp_path / "damaged.jsonl"
+    path.write_bytes(lines[0] + change(lines[1]))
+    with pytest.raises(Refused) as caught:
+        list(read_transcript(path))
+    assert caught.value.code == code
+    assert caught.value.where.startswith("damaged.jsonl:2")
