@@ -18,7 +18,8 @@ from nanobench.archives.names import problem, shown, to_bytes
 from nanobench.archives.tar import Header, Readable
 from nanobench.archives.untar import TarReader
 from nanobench.archives.zips import zip_members
-from nanobench.errors import MachineFailure, NanobenchError, Refused
+from nanobench.errors import NanobenchError, Refused
+from nanobench.store.files import full_disk, make_folder
 
 _CHUNK = 1 << 18
 _DEFAULT = Bounds()
@@ -56,7 +57,7 @@ def extract(
             ``…_CLASH``: a file where a directory must be; ``…_TOP``: not all below one top directory.
         MachineFailure: ``NB_DISK_FULL``.
     """
-    dest.mkdir(0o755, exist_ok=True)
+    make_folder(dest)
     with archive.open("rb") as stream, Below(dest) as below:
         meter = Meter(bounds, os.fstat(stream.fileno()).st_size, where)
         extraction = _Extraction(below=below, meter=meter, where=where, strip=strip)
@@ -171,5 +172,5 @@ class _Extraction:
 
 def _unwritable(error: OSError, at: str) -> NanobenchError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return MachineFailure("NB_DISK_FULL", "the disk is full", where=at, hint="make room and try again")
+        return full_disk(error)
     return Refused("NB_ARCHIVE_CLASH", f"cannot be written: {error.strerror}", where=at)

@@ -12,6 +12,7 @@ from nanobench.archives.names import problem, shown, to_bytes
 from nanobench.archives.tar import Header, Readable
 from nanobench.archives.untar import TarReader
 from nanobench.errors import Refused
+from nanobench.store.files import full_disk
 
 _CHUNK = 1 << 20
 _MODE_BITS = 0o1777
@@ -26,12 +27,16 @@ def unpack_layer(layer: Path, dest: Path) -> None:
 
     Raises:
         Refused: ``NB_ARCHIVE_…`` naming the layer and the member.
+        MachineFailure: ``NB_DISK_FULL``.
     """
     with layer.open("rb") as stream, Below(dest) as below:
         unpacking = _Unpacking(below=below, where=layer.name)
-        for header, body in TarReader(stream, layer.name):
-            unpacking.add(header, body)
-        unpacking.finish()
+        try:
+            for header, body in TarReader(stream, layer.name):
+                unpacking.add(header, body)
+            unpacking.finish()
+        except OSError as error:
+            raise full_disk(error) from error
 
 
 @define(kw_only=True)

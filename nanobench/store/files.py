@@ -1,12 +1,15 @@
-"""Files and directories whose modes do not depend on the umask, and the removal of any tree whatever is in it."""
+"""Directories whose modes do not depend on the umask, full disks, the removal of any tree whatever is in it."""
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+
+from nanobench.errors import MachineFailure
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -17,6 +20,13 @@ def make_folder(path: Path) -> None:
     for folder in reversed(missing):
         folder.mkdir(0o755, exist_ok=True)
         folder.chmod(0o755)
+
+
+def full_disk(error: OSError) -> MachineFailure:
+    """The refusal for a write that the machine did not do."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    code, message = ("NB_DISK_FULL", "the disk is full") if full else ("NB_STORE", f"cannot write: {error}")
+    return MachineFailure(code, message, hint="make room, e.g. with `nanobench store gc`")
 
 
 def remove_tree(path: Path) -> int:

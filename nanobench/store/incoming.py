@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import shutil
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from nanobench.errors import MachineFailure, Refused
 from nanobench.model.fields import Digest
+from nanobench.store.files import full_disk
 
 
 class Incoming:
@@ -76,13 +76,6 @@ def check_space(folder: Path, size: int) -> None:
             where=str(folder),
             hint="make room, e.g. with `nanobench store gc`, or choose another place with --store",
         )
-
-
-def full_disk(error: OSError) -> MachineFailure:
-    """The refusal for a write that the machine did not do."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    code, message = ("NB_DISK_FULL", "the disk is full") if full else ("NB_STORE", f"cannot write: {error}")
-    return MachineFailure(code, message, hint="make room, e.g. with `nanobench store gc`")
 
 
 def _mib(size: int) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from urllib.parse import quote, unquote_to_bytes
 
 from nanobench.errors import Refused
 from nanobench.formats import json
@@ -17,9 +19,9 @@ _MENTIONED = re.compile(DIGEST)
 
 
 def record(file: Path, keep: Iterable[str]) -> tuple[str, bytes]:
-    """Name and bytes of the record that ``file`` needs ``keep``."""
-    path = str(file.absolute())
-    return sha256_hex(path.encode("utf-8", "surrogateescape")), json.dump({"file": path, "keep": sorted(set(keep))})
+    """Name and bytes of the record that ``file`` (percent-encoded: a path may be any bytes) needs ``keep``."""
+    path = os.fsencode(file.absolute())
+    return sha256_hex(path), json.dump({"file": quote(path), "keep": sorted(set(keep))})
 
 
 def blobs(root: Path) -> Iterator[Digest]:
@@ -62,8 +64,11 @@ def _kept(root: Path) -> set[str]:
     for path in root.glob("roots/*"):
         try:
             document = json.parse(path.read_bytes(), where=str(path))
-            file, named = Path(document["file"]), {str(item) for item in document["keep"]}
-        except (Refused, KeyError, TypeError) as error:
+            file, named = (
+                Path(os.fsdecode(unquote_to_bytes(document["file"]))),
+                {str(item) for item in document["keep"]},
+            )
+        except (Refused, KeyError, TypeError, AttributeError) as error:
             hint = "remove that file if nothing needs what it kept"
             raise Refused("NB_ROOT", f"cannot be read: {error}", where=str(path), hint=hint) from None
         if file.exists():

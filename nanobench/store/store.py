@@ -23,9 +23,9 @@ from nanobench.formats import json
 from nanobench.formats.digest import sha256, sha256_hex
 from nanobench.model.fields import DIGEST, Digest, Document
 from nanobench.store import roots, seals
-from nanobench.store.files import make_folder
-from nanobench.store.incoming import Incoming, check_space, full_disk
-from nanobench.store.locks import Say, Usage, key_lock
+from nanobench.store.files import full_disk, make_folder
+from nanobench.store.incoming import Incoming, check_space
+from nanobench.store.locks import Say, key_lock, usage_of
 from nanobench.store.scratch import Scratch
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
@@ -55,7 +55,7 @@ class Store:
             for room in _ROOMS:
                 make_folder(self.root / room)
             self._scratch = Scratch(self.root / "scratch")
-            self._usage = Usage(self.root / "in-use", patience=patience, say=say)
+            self._usage = usage_of(self.root / "in-use", patience=patience, say=say)
         except OSError as error:
             hint = "choose another place with --store or $NANOBENCH_STORE"
             raise MachineFailure("NB_STORE", f"no store can be here: {error}", where=str(root), hint=hint) from error
@@ -241,13 +241,14 @@ class Store:
     def gc(self) -> int:
         """Remove what no registered file that still exists reaches; the bytes of disk that were freed.
 
-        Waits until no other process uses the store, and needs no free space.
+        Waits until no other process uses the store, and needs no free space. Other threads of this process must not
+        use it meanwhile.
 
         Raises:
             MachineFailure: ``NB_LOCK_TIMEOUT`` when others do not end.
             Refused: ``NB_ROOT`` when a root cannot be read: nothing is removed then.
         """
-        with self._usage.alone(self.say):
+        with self._usage.alone(patience=self.patience, say=self.say):
             self.sweep()
             return roots.collect(self.root)
 

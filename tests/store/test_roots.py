@@ -98,6 +98,22 @@ def test_nothing_is_removed_while_another_process_uses_the_store(store: Store, s
     assert not store.has(digest)
 
 
+def test_a_second_store_of_the_same_process_is_no_hindrance(store: Store) -> None:
+    digest = Store(store.root).put(b"data")
+    second = Store(store.root)
+    store.gc()
+    assert not second.has(digest)
+
+
+def test_a_root_may_have_any_name(store: Store, tmp_path: Path) -> None:
+    digest = store.put(b"data")
+    lock = Path(os.fsdecode(os.fsencode(tmp_path) + b"/%41 \xff.lock"))
+    lock.touch()
+    store.register_root(lock, [digest])
+    store.gc()
+    assert store.has(digest)
+
+
 def test_verify_finds_every_changed_byte(store: Store) -> None:
     good, bad = store.put(b"good"), store.put(b"bad")
     for key in ("good-tree", "bad-tree"):

@@ -81,7 +81,7 @@ def _to_folder(tree: Path) -> None:
         (lambda tree: (tree / "sub" / "file").unlink(), "sub/file"),
         (lambda tree: (tree / "sub" / "more").touch(), "sub/more"),
         (lambda tree: (tree / "tool").chmod(0o711), "tool"),
-        (lambda tree: (tree / "sub").chmod(0o700), "sub"),
+        (lambda tree: (tree / "sub").chmod(0o711), "sub"),
         (lambda tree: tree.chmod(0o700), "."),
         (lambda tree: Path(os.fsdecode(os.fsencode(tree) + b"/\xff")).write_bytes(b"x"), "\\xff"),
     ],
@@ -160,6 +160,15 @@ def test_what_the_other_process_made_is_not_made_again(store: Store, said: list[
     assert os.listdir(tree) == ["theirs"]
     assert len(said) == 1
     assert process.wait() == 0
+
+
+def test_a_builder_that_was_killed_leaves_no_tree_and_no_lock(store: Store, other: Other) -> None:
+    process = other("store.make_tree('key', lambda tree: ((tree / 'half').touch(), ready()))")
+    process.kill()
+    process.wait()
+    assert store.tree("key") is None
+    assert len(store.sweep()) == 1
+    assert sorted(os.listdir(store.make_tree("key", _fill)))[0] == "link"
 
 
 def test_a_recipe_is_remembered(store: Store) -> None:
