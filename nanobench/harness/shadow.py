@@ -65,9 +65,12 @@ def unsteered(workspace: Path, *, engine: Engine, layers: tuple[Path, ...], scra
     found = steering(os.listdir(workspace))  # noqa: PTH208
     aside = scratch / "aside"
     aside.mkdir(0o700)
-    files = [path for name in found.shadowed for path in _files(workspace, name)]
-    if files:
-        _mark(files, workspace, engine, layers, scratch)
+    if found.shadowed:
+        git = _Git(workspace=workspace, engine=engine, layers=layers, scratch=scratch)
+        # Products of a build may lie there too, which git does not track.
+        tracked = git.run("ls-files", "-z", "--", *(f":(top,literal){name}" for name in found.shadowed))
+        if tracked:
+            git.run("update-index", "--skip-worktree", "--", *tracked.rstrip("\0").split("\0"))
     try:
         for name in found.shadowed:
             (workspace / name).rename(aside / name)
@@ -79,32 +82,30 @@ def unsteered(workspace: Path, *, engine: Engine, layers: tuple[Path, ...], scra
                 (aside / name).rename(workspace / name)
 
 
-def _files(workspace: Path, name: str) -> Iterator[str]:
-    """Paths of what git tracks at ``name``: everything but directories, no link followed."""
-    top = workspace / name
-    if top.is_symlink() or not top.is_dir():
-        yield name
-        return
-    for folder, folders, files in os.walk(top):
-        links = [n for n in folders if (Path(folder) / n).is_symlink()]
-        yield from (str((Path(folder) / n).relative_to(workspace)) for n in (*files, *links))
+@frozen(kw_only=True)
+class _Git:
+    """The image's git, on a repository that is still our own."""
 
+    workspace: Path
+    engine: Engine
+    layers: tuple[Path, ...]
+    scratch: Path
 
-def _mark(files: list[str], workspace: Path, engine: Engine, layers: tuple[Path, ...], scratch: Path) -> None:
-    """Set skip-worktree. The whole workspace is the base commit, so git knows every file."""
-    request = Request(
-        layers=layers,
-        argv=("git", "update-index", "--skip-worktree", "--", *sorted(files)),
-        limits=_LIMITS,
-        stdout=scratch / "stdout",
-        stderr=scratch / "stderr",
-        cwd=WORKSPACE,
-        env={"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"},
-        mounts=(Mount(source=workspace, target=WORKSPACE, writable=True),),
-        phase="shadow",
-    )
-    finished = engine.run(request)
-    if finished.exit_code != 0:
-        said = request.stderr.read_text("utf-8", "replace")[-2000:].splitlines()
-        message = f"git in the image ended with {finished.exit_code}"
-        raise MachineFailure("NB_SHADOW", message, where="workspace", details=tuple(said))
+    def run(self, *arguments: str) -> str:
+        request = Request(
+            layers=self.layers,
+            argv=("git", *arguments),
+            limits=_LIMITS,
+            stdout=self.scratch / "stdout",
+            stderr=self.scratch / "stderr",
+            cwd=WORKSPACE,
+            env={"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"},
+            mounts=(Mount(source=self.workspace, target=WORKSPACE, writable=True),),
+            phase="shadow",
+        )
+        finished = self.engine.run(request)
+        if finished.exit_code != 0:
+            said = request.stderr.read_text("utf-8", "replace")[-2000:].splitlines()
+            message = f"git {arguments[0]} in the image ended with {finished.exit_code}"
+            raise MachineFailure("NB_SHADOW", message, where="workspace", details=tuple(said))
+        return request.stdout.read_text("utf-8", "surrogateescape")
