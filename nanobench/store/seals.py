@@ -70,14 +70,31 @@ def file_hash(path: Path, algorithm: str) -> str:
 
 
 def look_at_tree(root: Path) -> Look:
-    """How the whole tree at ``root`` looks. About 4 µs a file."""
+    """How the whole tree at ``root`` looks. About 5 µs a file: every run asks for every layer."""
     now, status = time.time_ns(), root.lstat()
     newest, looks = status.st_ctime_ns, hashlib.sha256(_seen(status))
-    for path, entry in _walk(root):
-        status = entry.stat(follow_symlinks=False)
-        newest = max(newest, status.st_ctime_ns)
-        looks.update(b"%b\0%b" % (path, _seen(status)))
+    top = os.fsencode(root)
+    pending = [top]
+    while pending:
+        folder = pending.pop()
+        lines, folders, changed = _look_into(folder)
+        looks.update(folder.removeprefix(top) + b"\0" + b"".join(sorted(lines)))
+        pending += sorted(folders)
+        newest = max(newest, changed)
     return Look(stamp=looks.hexdigest(), still=newest + TICK_NS < now)
+
+
+def _look_into(folder: bytes) -> tuple[list[bytes], list[bytes], int]:
+    """One line for everything in ``folder``, the directories in it, and the latest change of all."""
+    lines, folders, newest = [], [], 0
+    with os.scandir(folder) as listing:
+        for entry in listing:
+            status = entry.stat(follow_symlinks=False)
+            lines.append(entry.name + b"\0" + _seen(status))
+            newest = max(newest, status.st_ctime_ns)
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+    return lines, folders, newest
 
 
 def tree_contents(root: Path) -> Contents:
@@ -92,12 +109,11 @@ def _walk(root: Path) -> Iterator[tuple[bytes, os.DirEntry[bytes]]]:
     while pending:
         folder, above = pending.pop()
         with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-        for entry in entries:
-            path = above + entry.name
-            yield path, entry
-            if entry.is_dir(follow_symlinks=False):
-                pending.append((entry.path, path + b"/"))
+            for entry in listing:
+                path = above + entry.name
+                yield path, entry
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append((entry.path, path + b"/"))
 
 
 def _seen(status: os.stat_result) -> bytes:
