@@ -23,7 +23,7 @@ from nanobench.archives.unpack import unpack_layer
 from nanobench.ecosystems import debian
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
-from nanobench.ecosystems.python import Workshop, install, resolve, target_of
+from nanobench.ecosystems.python import Workshop, bytecode, install, resolve, target_of
 from nanobench.ecosystems.registries import Registries
 from nanobench.errors import Refused
 from nanobench.model.environment import DebianBase, PythonRequest
@@ -245,12 +245,26 @@ def unpacked(new_shop: Callable[..., Workshop]) -> Callable[[tuple[Entry, ...]],
 
 
 @pytest.fixture(scope="session")
-def python_layer(
-    packages: tuple[Package, ...], new_shop: Callable[..., Workshop], unpacked: Callable[[tuple[Entry, ...]], Path]
-) -> Path:
-    """The unpacked python layer of the small environment, without what has to be built."""
-    wheels = tuple(p for p in packages if p.path.endswith(".whl"))
-    return unpacked(install(wheels, shop=new_shop()))
+def wheels(packages: tuple[Package, ...]) -> tuple[Package, ...]:
+    """The small environment without what has to be built."""
+    return tuple(p for p in packages if p.path.endswith(".whl"))
+
+
+@pytest.fixture(scope="session")
+def installed(wheels: tuple[Package, ...], new_shop: Callable[..., Workshop]) -> tuple[Entry, ...]:
+    """The entries of the small environment's python layer."""
+    return install(wheels, shop=new_shop())
+
+
+@pytest.fixture(scope="session")
+def python_layer(installed: tuple[Entry, ...], unpacked: Callable[[tuple[Entry, ...]], Path]) -> Path:
+    return unpacked(installed)
+
+
+@pytest.fixture(scope="session")
+def compiled(python_layer: Path, new_shop: Callable[..., Workshop]) -> tuple[Entry, ...]:
+    """The entries of the small environment's bytecode layer."""
+    return bytecode(shop=new_shop(python_layer))
 
 
 @pytest.fixture(scope="session")

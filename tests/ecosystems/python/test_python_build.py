@@ -33,12 +33,6 @@ def test_a_source_archive_becomes_a_wheel_in_the_store(
     assert kept_store.has(docopt.wheel)
 
 
-def test_built_again_it_is_the_same_wheel(
-    built: tuple[Built, ...], packages: tuple[Package, ...], new_shop: Shops
-) -> None:
-    assert build_wheels(packages, shop=new_shop()) == built
-
-
 def test_what_is_locked_and_in_the_store_is_not_built_again(
     built: tuple[Built, ...], packages: tuple[Package, ...], new_shop: Shops
 ) -> None:
@@ -47,10 +41,11 @@ def test_what_is_locked_and_in_the_store_is_not_built_again(
     assert not list(shop.scratch.iterdir())
 
 
-def test_a_wheel_that_is_not_the_locked_one_is_refused(
+def test_built_again_it_is_the_same_wheel_and_any_other_is_refused(
     built: tuple[Built, ...], packages: tuple[Package, ...], new_shop: Shops
 ) -> None:
-    with pytest.raises(Refused) as error:
+    (again,) = built
+    with pytest.raises(Refused, match=f"built {again.file} {again.wheel}; locked") as error:
         build_wheels(packages, shop=new_shop(), locked=[evolve(built[0], wheel=MISSING)])
     assert (error.value.code, error.value.where) == ("NB_SDIST_DIFFERS", "pkg:pypi/docopt@0.6.2")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,10 +39,11 @@ def install_editable(packages: tuple[Package, ...], new_shop: Callable[..., Work
     return run
 
 
-@pytest.fixture
-def demo(kept_store: Store, tmp_path: Path) -> Callable[[str], Path]:
+@pytest.fixture(scope="module")
+def demo(kept_store: Store, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The unpacked source archive of a demo project."""
 
+    @cache
     def unpack(name: str) -> Path:
         version, digest, size = DEMOS[name]
         pinned = Package(
@@ -52,12 +55,17 @@ def demo(kept_store: Store, tmp_path: Path) -> Callable[[str], Path]:
         )
         with Online() as online:
             fetch([pinned], kept_store, online=online, say=lambda _: None)
-        workspace = tmp_path / name
+        workspace = tmp_path_factory.mktemp(name) / "base"
         workspace.mkdir()
         extract(kept_store.blob(pinned.digest), workspace, where=name, strip=1)
         return workspace
 
     return unpack
+
+
+@pytest.fixture(scope="module")
+def installed_demo(demo: Callable[[str], Path], install_editable: Install) -> Callable[[str], Editable]:
+    return cache(lambda name: install_editable(demo(name)))
 
 
 @pytest.fixture
@@ -79,13 +87,12 @@ def project(tmp_path: Path) -> Path:
 def test_a_demo_project_is_installed_from_the_workspace_with_its_version(
     name: str,
     demo: Callable[[str], Path],
-    install_editable: Install,
+    installed_demo: Callable[[str], Editable],
     python_layer: Path,
     unpacked: Callable[[tuple[Entry, ...]], Path],
     inside: Callable[..., str],
 ) -> None:
-    workspace = demo(name)
-    found = install_editable(workspace)
+    workspace, found = demo(name), installed_demo(name)
     assert (found.name, found.version, found.kept) == (name, DEMOS[name][0], ())
     code = f"import {name}, importlib.metadata as m; print({name}.__file__, m.version('{name}'))"
     trees = (python_layer, unpacked(found.venv))
@@ -94,53 +101,52 @@ def test_a_demo_project_is_installed_from_the_workspace_with_its_version(
 
 
 @pytest.mark.parametrize("name", DEMOS)
-def test_twice_the_same_bytes_without_a_trace_of_the_host(
+def test_again_from_another_directory_the_bytes_are_the_same(
     name: str,
     demo: Callable[[str], Path],
+    installed_demo: Callable[[str], Editable],
     install_editable: Install,
     digest_of: Callable[[tuple[Entry, ...]], Digest],
+    tmp_path: Path,
 ) -> None:
-    workspace = demo(name)
-    first, second = install_editable(workspace), install_editable(workspace)
+    first = installed_demo(name)
+    second = install_editable(shutil.copytree(demo(name), tmp_path / "elsewhere"))
     assert digest_of(first.venv + first.workspace) == digest_of(second.venv + second.workspace)
-    for entry in first.venv:
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_there_is_no_trace_of_the_host_nor_of_the_moment(
+    name: str, installed_demo: Callable[[str], Editable], kept_store: Store
+) -> None:
+    for entry in installed_demo(name).venv:
         assert not entry.path.endswith(("uv_cache.json", ".lock", ".pyc"))
         if entry.content is not None:
             with entry.content() as file:
                 data = file.read()
-            assert b"uv_cache" not in data and str(workspace.parent).encode() not in data
+            assert b"uv_cache" not in data and str(kept_store.root).encode() not in data
 
 
-def test_the_build_packages_stay_out_of_the_image(demo: Callable[[str], Path], install_editable: Install) -> None:
-    found = install_editable(demo("tomlkit"))
+def test_the_build_packages_stay_out_of_the_image(installed_demo: Callable[[str], Editable]) -> None:
+    found = installed_demo("tomlkit")
     assert {e.path.removeprefix(f"{SITE}/").split("/")[0] for e in found.venv} == {
         "tomlkit.pth",
         "tomlkit-0.15.1.dist-info",
     }
 
 
-def test_a_pretended_version_is_used_and_the_history_is_not_shown(project: Path, install_editable: Install) -> None:
-    found = install_editable(project, PRETENDED="3.2.1")
-    assert (found.name, found.version) == ("proj", "3.2.1")
-
-
-def test_what_the_build_lays_into_the_workspace_is_returned_apart(project: Path, install_editable: Install) -> None:
-    with (project / "setup.py").open("a") as file:
-        file.write("open('_version.py', 'w').write('1')\n")
-    found = install_editable(project, PRETENDED="1")
-    assert {e.path for e in found.workspace} == {"workspace/_version.py"}
-    assert not [e.path for e in found.venv if not e.path.startswith("opt/venv/")]
-    assert not (project / "_version.py").exists()
-
-
-def test_files_of_the_project_that_the_build_changes_are_kept_and_named(
+def test_a_pretended_version_is_used_and_the_workspace_stays_as_it_was(
     project: Path, install_editable: Install
 ) -> None:
+    """What the build lays into the workspace is returned apart; files of the project it changes are only named."""
     with (project / "setup.py").open("a") as file:
-        file.write("open('mod.py', 'w').write('x = 2')\n")
-    found = install_editable(project, PRETENDED="1")
+        file.write("open('_version.py', 'w').write('1')\nopen('mod.py', 'w').write('x = 2')\n")
+    found = install_editable(project, PRETENDED="3.2.1")
+    assert (found.name, found.version) == ("proj", "3.2.1")
+    assert {e.path for e in found.workspace} == {"workspace/_version.py"}
+    assert not [e.path for e in found.venv if not e.path.startswith("opt/venv/")]
     assert found.kept == ("mod.py",)
     assert (project / "mod.py").read_text() == "x = 1\n"
+    assert not (project / "_version.py").exists()
 
 
 def test_a_project_that_does_not_build_is_refused_with_its_last_lines(

@@ -25,11 +25,6 @@ DigestOf = Callable[[tuple[Entry, ...]], Digest]
 
 
 @pytest.fixture
-def wheels(packages: tuple[Package, ...]) -> tuple[Package, ...]:
-    return tuple(p for p in packages if p.path.endswith(".whl"))
-
-
-@pytest.fixture
 def other_circumstances(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Another umask, time zone, locale, directory and hash seed of the process that installs."""
     for name, value in (("TZ", "Asia/Tokyo"), ("LANG", "tr_TR.UTF-8"), ("PYTHONHASHSEED", "7"), ("UV_NO_INDEX", "0")):
@@ -52,24 +47,24 @@ def bytes_of(entries: tuple[Entry, ...]) -> dict[str, bytes]:
     return found
 
 
-def test_installing_twice_gives_the_same_layer(
-    wheels: tuple[Package, ...], new_shop: Shops, digest_of: DigestOf, other_circumstances: None
+def test_installing_again_in_other_circumstances_gives_the_same_layer(
+    installed: tuple[Entry, ...],
+    wheels: tuple[Package, ...],
+    new_shop: Shops,
+    digest_of: DigestOf,
+    other_circumstances: None,
 ) -> None:
-    os.umask(0o022)
-    first = digest_of(install(wheels, shop=new_shop()))
-    os.umask(0o077)
     shuffled = tuple(reversed(wheels))
-    assert digest_of(install(shuffled, shop=new_shop())) == first
+    assert digest_of(install(shuffled, shop=new_shop())) == digest_of(installed)
 
 
-def test_nothing_of_the_host_is_in_the_layer(wheels: tuple[Package, ...], new_shop: Shops) -> None:
-    shop = new_shop()
-    entries = install(wheels, shop=shop)
-    found = bytes_of(entries)
-    assert not [path for path, data in found.items() if os.fsencode(shop.scratch) in data or b"uv_cache" in data]
+def test_nothing_of_the_host_is_in_the_layer(installed: tuple[Entry, ...], kept_store: Store) -> None:
+    found = bytes_of(installed)
+    assert not [path for path, data in found.items() if os.fsencode(kept_store.root) in data or b"uv_cache" in data]
     assert not [path for path in found if path.endswith((".pyc", ".lock", "uv_cache.json"))]
-    assert {(e.uid, e.gid, e.mtime) for e in entries} == {(0, 0, shop.epoch)}
-    assert {e.mode for e in entries if e.kind == "file"} <= {0o644, 0o755}
+    assert {(e.uid, e.gid) for e in installed} == {(0, 0)}
+    assert len({e.mtime for e in installed}) == 1
+    assert {e.mode for e in installed if e.kind == "file"} == {0o644, 0o755}
     assert found["opt/venv/bin/pytest"].startswith(b"#!/opt/venv/bin/python\n")
 
 
@@ -119,21 +114,23 @@ def test_a_name_or_version_that_would_be_more_than_that_is_refused(purl: str) ->
     assert error.value.code == "NB_PURL"
 
 
-def test_bytecode_twice_is_the_same_and_nothing_but_caches(
-    python_layer: Path, new_shop: Shops, digest_of: DigestOf, other_circumstances: None
+def test_bytecode_again_in_other_circumstances_is_the_same(
+    compiled: tuple[Entry, ...], python_layer: Path, new_shop: Shops, digest_of: DigestOf, other_circumstances: None
 ) -> None:
-    first = bytecode(shop=new_shop(python_layer))
-    assert all(e.kind == "dir" or "/__pycache__/" in e.path for e in first)
-    assert digest_of(bytecode(shop=new_shop(python_layer))) == digest_of(first)
+    assert digest_of(bytecode(shop=new_shop(python_layer))) == digest_of(compiled)
+
+
+def test_the_bytecode_layer_has_nothing_but_caches(compiled: tuple[Entry, ...]) -> None:
+    assert all(e.kind == "dir" or "/__pycache__/" in e.path for e in compiled)
 
 
 def test_the_interpreter_uses_the_bytecode_and_keeps_it(
+    compiled: tuple[Entry, ...],
     python_layer: Path,
-    new_shop: Shops,
     unpacked: Callable[[tuple[Entry, ...]], Path],
     inside: Callable[..., str],
 ) -> None:
-    layer = unpacked(bytecode(shop=new_shop(python_layer)))
+    layer = unpacked(compiled)
     code = "import argparse, _pytest.main as m; print([m.wrap_session.__code__.co_filename, argparse.__cached__])"
     said = inside("python", "-v", "-c", code, trees=(python_layer, layer)).splitlines()
     (line,) = (line for line in said if line.startswith("["))
