@@ -10,7 +10,7 @@ from attrs import evolve
 from nanobench.formats.converter import unstructure
 from nanobench.formats.digest import document_sha256
 from nanobench.image.environment import BuiltEnvironment, build_environment
-from nanobench.image.task import build_task
+from nanobench.image.task import TASK_ROLES, build_task
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import RECIPE, LockedImage, Package
 from nanobench.sources.interface import Source
@@ -25,10 +25,11 @@ def rebuild(source: Source, environment: BuiltEnvironment, *, bench: Workbench) 
     recipe = document_sha256({"rebuilt": [unstructure(layer) for layer in environment.layers], "recipe": RECIPE})
     with bench.store.scratch("rebuild") as scratch:
         empty = evolve(bench, store=Store(scratch / "store"))
-        _copy_blobs(source.packages(), bench.store, empty.store)
+        known = bench.store.recall(recipe) is not None
+        needed = [p for p in environment.packages if not known or p.role in TASK_ROLES]
+        _copy_blobs((*source.packages(), *needed), bench.store, empty.store)
         second = environment
-        if bench.store.recall(recipe) is None:
-            _copy_blobs(environment.packages, bench.store, empty.store)
+        if not known:
             second = build_environment(
                 environment.spec, environment.packages, epoch=environment.epoch, bench=empty, built=environment.built
             )

@@ -7,7 +7,7 @@ exact type, unknown keys are refused, and the problems of all parts of a documen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 import attrs
@@ -113,7 +113,7 @@ def _literal(value: Any, kind: Any) -> Any:
     raise WrongType(f"expected one of {', '.join(map(repr, get_args(kind)))}, found {_named(value)}")
 
 
-def _enum(value: Any, kind: type[Enum]) -> Enum:
+def _enum(value: Any, kind: type[StrEnum]) -> StrEnum:
     _expect(str, value)
     try:
         return kind(value)
@@ -142,8 +142,10 @@ def _make() -> Converter:
     converter = Converter(forbid_extra_keys=True, detailed_validation=True, prefer_attrib_converters=False)
     for kind in (str, int, bool):
         converter.register_structure_hook(kind, _exact(kind))
+    # Without these the hooks for str would serve every StrEnum too, and leave it a plain string.
+    converter.register_structure_hook(StrEnum, _enum)
+    converter.register_unstructure_hook(StrEnum, lambda member: member.value)
     converter.register_structure_hook_func(lambda t: _origin(t) is Literal, _literal)
-    converter.register_structure_hook_func(lambda t: isinstance(t, type) and issubclass(t, Enum), _enum)
 
     @converter.register_structure_hook_factory(attrs.has)
     def _(kind: type) -> Any:
@@ -167,6 +169,10 @@ def _make() -> Converter:
     @converter.register_unstructure_hook_factory(lambda t: _origin(t) is tuple)
     def _(kind: Any) -> Any:
         return lambda value: [converter.unstructure(item) for item in value]
+
+    @converter.register_unstructure_hook_factory(lambda t: _origin(t) is dict and t != Document)
+    def _(kind: Any) -> Any:
+        return lambda value: {key: converter.unstructure(item) for key, item in value.items()}
 
     return converter
 

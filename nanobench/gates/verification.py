@@ -42,7 +42,7 @@ def _said(outcomes: Mapping[str, Outcome], test: str) -> str:
 
 def _unfinished(trial: Trial) -> list[str]:
     return [
-        f"suite {suite.name} did not come to its end: {suite.ended}, exit code {suite.exit_code}, {suite.damage or 'cut'}"
+        f"suite {suite.name} was cut: {suite.ended}, exit code {suite.exit_code}, {suite.damage or 'no end reported'}"
         for suite in trial.grading.record.suite
         if not suite.complete or suite.damage
     ]

@@ -21,6 +21,9 @@ from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.interface import Source, Trees
 from nanobench.sources.workspace import Repository, make_repository
 
+TASK_ROLES = ("python-build", "installer")
+"""Roles of the environment's packages that installing the project under test needs."""
+
 
 @frozen(kw_only=True)
 class BuiltTask:
@@ -126,6 +129,6 @@ def _recipe(source: Source, environment: BuiltEnvironment) -> Document:
         "role": "task",
         "below": [layer.diff_id for layer in environment.layers],
         "source": [[p.purl, p.digest] for p in source.packages()],
-        "tools": sorted(p.digest for p in environment.packages if p.role in ("python-build", "installer")),
+        "tools": sorted(p.digest for p in environment.packages if p.role in TASK_ROLES),
         "epoch": environment.epoch,
     }

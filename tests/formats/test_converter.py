@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, Literal
 
 import pytest
@@ -57,6 +58,28 @@ def test_every_wrong_value_is_refused_with_its_path(document: Any, problem: str)
     assert refusal.value.code == "NB_SCHEMA"
     assert refusal.value.where == "x.toml"
     assert any(problem in line for line in refusal.value.details), refusal.value.details
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@frozen(kw_only=True)
+class Painted:
+    one: Colour
+    many: dict[str, Colour]
+
+
+def test_an_enum_is_an_enum_after_reading_and_a_plain_string_after_writing() -> None:
+    read = structure({"one": "red", "many": {"a": "red"}}, Painted, where="x")
+    assert type(read.one) is Colour
+    assert type(read.many["a"]) is Colour
+    written = unstructure(read)
+    assert type(written["one"]) is str
+    assert type(written["many"]["a"]) is str
+    with pytest.raises(Refused) as refusal:
+        structure({"one": "blue", "many": {"a": "blue"}}, Painted, where="x")
+    assert [line.split(":")[0] for line in refusal.value.details] == ["one", "many[a]"]
 
 
 def test_all_problems_of_a_document_are_named_at_once() -> None:

@@ -1,0 +1,100 @@
+"""One run of the agent, from a fresh workspace to its patch, which is taken when the agent's sandbox is dead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from nanobench.gateway.gateway import Gateway
+from nanobench.gateway.summary import Summary
+from nanobench.gateway.upstream import Upstream
+from nanobench.harness.ending import Ending, ending
+from nanobench.harness.invocation import Invocation, Places, agent_request, write_config
+from nanobench.harness.shadow import Steering, unsteered
+from nanobench.model.environment import Limits
+from nanobench.sandbox.interface import Engine, Finished, SandboxLimits
+from nanobench.sources.difference import TakenPatch, take_patch
+from nanobench.sources.gitbox import Gitbox
+
+
+@frozen(kw_only=True)
+class Seat:
+    """Where an agent sits: the image's trees, its closure, the task's limits and environment."""
+
+    engine: Engine
+    trees: tuple[Path, ...]
+    closure: Path
+    limits: Limits
+    env: Mapping[str, str]
+
+
+@frozen(kw_only=True)
+class Session:
+    """What a run left. The three paths are files of the scratch directory."""
+
+    ending: Ending
+    finished: Finished
+    summary: Summary
+    steering: Steering
+    taken: TakenPatch
+    stdout: Path
+    stderr: Path
+    transcript: Path
+
+
+def run_agent(seat: Seat, call: Invocation, upstream: Upstream, workspace: Path, *, scratch: Path) -> Session:
+    """Let the agent work on a fresh workspace, then take its patch.
+
+    Args:
+        workspace: a fresh copy of the pristine one, owned by the sandbox's user; used up.
+        scratch: a private directory on the same file system.
+
+    Raises:
+        Refused: ``NB_PATCH_BOUND`` when what it left is larger than what is ever taken.
+        MachineFailure: the sandbox, the gateway or the transcript failed.
+    """
+    places = _places(seat, workspace, scratch)
+    write_config(places.config)
+    (scratch / "shadow").mkdir()
+    with unsteered(workspace, engine=seat.engine, layers=seat.trees, scratch=scratch / "shadow") as steering:
+        gateway = Gateway(upstream, directory=places.gateway, transcript=scratch / "transcript.jsonl")
+        with gateway:
+            request = agent_request(call, places, limits=_limits(seat.limits), env=seat.env)
+            finished = seat.engine.run(request)
+    summary = gateway.summary()
+    ended = ending(finished, stdout=places.stdout.read_bytes(), stderr=places.stderr.read_bytes(), summary=summary)
+    gitbox = Gitbox(engine=seat.engine, layers=seat.trees, scratch=scratch)
+    return Session(
+        ending=ended,
+        finished=finished,
+        summary=summary,
+        steering=steering,
+        taken=take_patch(gitbox, workspace),
+        stdout=places.stdout,
+        stderr=places.stderr,
+        transcript=gateway.transcript,
+    )
+
+
+def _places(seat: Seat, workspace: Path, scratch: Path) -> Places:
+    return Places(
+        layers=seat.trees,
+        workspace=workspace,
+        closure=seat.closure,
+        gateway=scratch / "gateway",
+        config=scratch / "config",
+        stdout=scratch / "stdout",
+        stderr=scratch / "stderr",
+    )
+
+
+def _limits(limits: Limits) -> SandboxLimits:
+    return SandboxLimits(
+        cpus=limits.cpus,
+        memory_mib=limits.memory_mib,
+        pids=limits.pids,
+        disk_mib=limits.disk_mib,
+        seconds=limits.agent_seconds,
+    )
