@@ -6,6 +6,8 @@ compiled before in the same process changes bytes.
     python3 -S -B -P -c <this text> OUT DIRECTORY…
 """
 
+from __future__ import annotations
+
 import os
 import py_compile
 import sys

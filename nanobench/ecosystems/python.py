@@ -4,6 +4,8 @@
 an engine, in this order; each works in a :class:`Workshop` whose layers are those made so far.
 """
 
+from __future__ import annotations
+
 from nanobench.ecosystems.py_build import build_wheels
 from nanobench.ecosystems.py_bytecode import bytecode
 from nanobench.ecosystems.py_editable import Editable, editable
