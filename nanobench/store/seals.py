@@ -63,10 +63,7 @@ def look_at_file(path: Path) -> Look:
 
 def file_hash(path: Path, algorithm: str) -> str:
     """The hex digest of the regular file at ``path``; empty when something else is there."""
-    if not stat.S_ISREG(path.lstat().st_mode):
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()
+    return _hashed(os.fsencode(path), algorithm) if stat.S_ISREG(path.lstat().st_mode) else ""
 
 
 def look_at_tree(root: Path) -> Look:
@@ -129,7 +126,15 @@ def _seen(status: os.stat_result) -> bytes:
 def _record(entry: os.DirEntry[bytes]) -> bytes:
     mode = entry.stat(follow_symlinks=False).st_mode
     if stat.S_ISREG(mode):
-        said = file_hash(Path(os.fsdecode(entry.path)), "sha256").encode()
+        said = _hashed(entry.path, "sha256").encode()
     else:
         said = os.readlink(entry.path) if stat.S_ISLNK(mode) else b""  # noqa: PTH115
     return b"%o %b" % (mode, said)
+
+
+def _hashed(path: bytes, algorithm: str) -> str:
+    digest = hashlib.new(algorithm)  # hashlib.file_digest clears a large buffer for every small file
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0) as file:  # noqa: PTH123
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
