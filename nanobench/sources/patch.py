@@ -8,7 +8,7 @@ a patch may come from a stranger's bundle, and the paths found here must be thos
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal
 
 from attrs import frozen
@@ -206,11 +206,3 @@ def _check_order(found: list[Section], section: Section, lines: _Lines) -> None:
     # Git writes paths in the byte order of the index, so a repeated path can only be the one before.
     if found and not same and not found[-1].path < section.path:
         raise lines.refuse(f"{display(section.path)} is out of order")
-
-
-Keep = Callable[[bytes], bool]
-
-
-def select(patch: bytes, keep: Keep, *, where: str = "patch") -> bytes:
-    """The patch reduced to the paths that ``keep`` accepts, byte for byte as they were."""
-    return joined(s for s in sections(patch, where=where) if keep(s.path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +17,8 @@ from nanobench.sandbox.interface import Finished, Mount, Request
 from nanobench.sources.gitbox import Gitbox
 
 FOLDERS = ("usr", "proc", "dev", "tmp", "etc", "workspace", "home/agent", "nanobench", "opt/venv")
-HOST = {Path("/usr"), Path(sys.base_prefix), Path(sysconfig.get_path("purelib"))}
+SITE = Path(pytest.__file__).parents[1]
+HOST = {Path("/usr"), Path(sys.base_prefix), SITE}
 """Mounted where they are on this machine."""
 
 PYTHON = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}")
@@ -111,7 +111,7 @@ def grade(engine: WithHost, layer: Path, scratch: Path, grow: Grow) -> Grade:
     ) -> Grading:
         workspace = grow(files)
         engine.own(workspace)
-        path = ":".join([*((env or {}).get("PYTHONPATH", "").split(":")), sysconfig.get_path("purelib")]).strip(":")
+        path = ":".join([*((env or {}).get("PYTHONPATH", "").split(":")), str(SITE)]).strip(":")
         variables = {**(env or {}), "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         limits = Limits(memory_mib=1024, disk_mib=256)
         grader = Grader(engine=engine, layers=(layer,), limits=limits, env=variables, scratch=scratch)

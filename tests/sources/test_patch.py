@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nanobench.sources
 from nanobench.errors import Refused
-from nanobench.sources.patch import affected_paths, joined, sections, select
+from nanobench.sources.patch import affected_paths, joined, sections
 from nanobench.sources.quoting import display
 
 PRINT = Path(nanobench.sources.__file__).parent / "scripts" / "print.sh"
@@ -148,8 +148,3 @@ def test_no_bytes_crash_the_reader(data: st.DataObject) -> None:
     except Refused:
         return
     assert joined(parts) == patch
-
-
-def test_selecting_keeps_bytes() -> None:
-    patch = (ONE.replace("/x", "/a") + ONE.replace("/x", "/b")).encode()
-    assert select(patch, lambda p: p == b"b") == ONE.replace("/x", "/b").encode()

@@ -13,7 +13,7 @@ import pytest
 from nanobench.errors import Refused
 from nanobench.sources.clean import clean
 from nanobench.sources.gitbox import Gitbox
-from nanobench.sources.workspace import EPOCH, exclude_file, make_repository
+from nanobench.sources.workspace import EPOCH, Repository, exclude_file, make_repository
 
 Grow = Callable[[str, dict[str, str | bytes]], Path]
 FILES: dict[str, str | bytes] = {
@@ -82,6 +82,9 @@ def test_the_commit_is_the_bytes_of_the_tree(gitbox: Gitbox, grow: Grow) -> None
 def test_the_ids_are_these_whoever_makes_it(gitbox: Gitbox, grow: Grow) -> None:
     root = grow("base", {"a": "b\n"})
     made = make_repository(gitbox, root)
+    assert made == Repository(
+        commit="21755a550603a77384abbd34f29b3746d3894555", tree="eebfed94e75e7760540d1485c740902590a00332"
+    )
     fields = git(root, "cat-file", "commit", made.commit)
     who = "NanoBench <nanobench@localhost> 946684800 +0000"
     assert fields == f"tree {made.tree}\nauthor {who}\ncommitter {who}\n\nBase\n"
