@@ -74,7 +74,13 @@ def _entries(directory: int) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def usage(top: Path, *, most: int, until: float) -> Usage:
-    """What the tree takes on disk: every entry at least a block, a hard-linked file once. Stops beyond ``most``."""
+    """What the tree (or file) takes on disk: every entry at least a block, a hard-linked file once, the top not.
+
+    Stops beyond ``most`` bytes, and at ``until`` of the monotonic clock.
+    """
+    itself = top.lstat()
+    if not stat.S_ISDIR(itself.st_mode):
+        return Usage(bytes=itself.st_blocks * 512, complete=True)
     walk, total, linked = Walk(top), 0, set()
     for _, _, facts in walk:
         if facts.st_nlink > 1 and not stat.S_ISDIR(facts.st_mode):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import attrs
 import pytest
 
+from nanobench.errors import MachineFailure
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.diagnose import host_layer
 from nanobench.sandbox.interface import Engine, Finished, Mount, Request, SandboxLimits
@@ -22,10 +24,11 @@ from nanobench.sandbox.interface import Engine, Finished, Mount, Request, Sandbo
 ORDINARY = 64123
 DRIVER = """
 import pickle, sys
+from nanobench.errors import MachineFailure
 from nanobench.sandbox.bubblewrap import Bubblewrap
 name, arguments = pickle.load(sys.stdin.buffer)
 try: answer = getattr(Bubblewrap(), name)(*arguments)
-except Exception as error: answer = error
+except MachineFailure as error: answer = error.document()
 sys.stdout.buffer.write(pickle.dumps(answer))
 """
 
@@ -39,7 +42,7 @@ class AsOrdinaryUser:
     name = "bubblewrap"
 
     def __init__(self, python: str) -> None:
-        self._python = python
+        self.command = [*AS_ORDINARY, python]
 
     def run(self, request: Request) -> Finished:
         finished = self._ask("run", request)
@@ -57,12 +60,12 @@ class AsOrdinaryUser:
         return found
 
     def _ask(self, name: str, *arguments: object) -> Any:
-        command = [*AS_ORDINARY, self._python, "-c", DRIVER]
+        command = [*self.command, "-c", DRIVER]
         done = subprocess.run(command, input=pickle.dumps((name, arguments)), env=environment(), capture_output=True)
         assert done.returncode == 0, done.stderr.decode()
         answer = pickle.loads(done.stdout)
-        if isinstance(answer, Exception):
-            raise answer
+        if isinstance(answer, dict):
+            raise MachineFailure(**answer)
         return answer
 
 
@@ -133,8 +136,9 @@ class Bench:
         return Request(argv=argv, limits=SandboxLimits(**limits), mounts=mounts, **(defaults | changes))
 
     def run(self, *argv: str, **changes: Any) -> Ran:
-        finished = self.engine.run(self.request(*argv, **changes))
-        return Ran(finished, (self.place / "out").read_text(), (self.place / "err").read_text())
+        request = self.request(*argv, **changes)
+        finished = self.engine.run(request)
+        return Ran(finished, request.stdout.read_text(), request.stderr.read_text())
 
     def python(self, program: str, **changes: Any) -> Ran:
         return self.run("python3", "-c", program, **changes)
@@ -157,13 +161,52 @@ def bench(engine: Engine, place: Path) -> Bench:
     return Bench(engine, place, layer, mounts, workspace)
 
 
+@attrs.frozen
+class Signals:
+    """Two pipes between a test and a command: the command says when it is there, and waits to be let go."""
+
+    there: Path
+    go: Path
+
+    @property
+    def mounts(self) -> tuple[Mount, ...]:
+        return tuple(
+            Mount(source=path, target=f"/nanobench/{path.name}", writable=True) for path in (self.there, self.go)
+        )
+
+    def await_command(self) -> None:
+        """Until the command has written to ``there``; an error when it does not."""
+        reader = os.open(self.there, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            assert select.select([reader], [], [], 60)[0], "the command did not come so far"
+        finally:
+            os.close(reader)
+
+    def let_go(self) -> None:
+        self.go.write_text("")
+
+
 @pytest.fixture
-def ask_elsewhere() -> Callable[..., tuple[int, str]]:
-    """Run Python code that uses NanoBench in a process of its own: exit code and output."""
+def signals(engine: Engine, place: Path) -> Signals:
+    made = Signals(place / "there", place / "go")
+    for path in (made.there, made.go):
+        os.mkfifo(path)
+        engine.own(path)
+    return made
 
-    def ask(program: str, *wrapper: str) -> tuple[int, str]:
-        command = [*wrapper, sys.executable, "-c", program]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr
 
-    return ask
+@pytest.fixture
+def start(engine: Engine) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start Python code that uses NanoBench in a process of the engine's user; ended with the test."""
+    begun: list[subprocess.Popen[str]] = []
+    python = engine.command if isinstance(engine, AsOrdinaryUser) else [sys.executable]
+
+    def begin(program: str, *arguments: str, wrapper: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        command = [*python[:-1], *wrapper, python[-1], "-c", program, *arguments]
+        begun.append(subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        with process:
+            process.kill()
