@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, Refused
 from nanobench.harness.closure import build_closure
-from nanobench.harness.lock import DEFAULT, check_contract, lock_harness, lock_name
+from nanobench.harness.lock import DEFAULT, lock_harness, lock_name
+from nanobench.harness.realise import realise_closure
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock
 
@@ -33,10 +33,3 @@ def keep_or_lock_harness(
     bench.say(f"locking {name}")
     lock = lock_harness(request, store=bench.store, online=online, say=bench.say)
     return lock, build_closure(lock, bench.store)
-
-
-def realise_closure(lock: HarnessLock, *, online: Online | None, bench: Workbench) -> Path:
-    """The tree of a locked closure, from its pinned files alone."""
-    check_contract(lock)
-    fetch(lock.package, bench.store, online=online, say=bench.say)
-    return build_closure(lock, bench.store)

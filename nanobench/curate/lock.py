@@ -11,13 +11,14 @@ from nanobench.curate.environment import lock_environment
 from nanobench.curate.harness import keep_or_lock_harness
 from nanobench.curate.judge import Judged, judge_all
 from nanobench.curate.rebuild import rebuild
-from nanobench.curate.trials import arena_of, remembered_trial
+from nanobench.curate.trials import remembered_trial
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_lock
 from nanobench.gates.interface import Case
+from nanobench.grading.locked import arena_of
 from nanobench.image.environment import BuiltEnvironment
 from nanobench.image.realise import source_of
 from nanobench.image.solution import solution_of
@@ -111,7 +112,7 @@ def _case(
     fetch(source.packages(), bench.store, online=online, say=bench.say)
     image = build_task(source, layers, bench=bench)
     change = solution_of(task, source, image, bench=bench)
-    arena = arena_of(task, image, change, environment, bench=bench)
+    arena = arena_of(task, image, change, limits=environment.limits, env=environment.env, bench=bench)
     return Case(
         task=task,
         environment=environment,

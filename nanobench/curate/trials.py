@@ -9,25 +9,8 @@ from nanobench.grading.suites import Grading
 from nanobench.grading.trial import Arena, Trial, try_patch
 from nanobench.image.task import BuiltTask
 from nanobench.image.workbench import Workbench
-from nanobench.model.environment import Environment
 from nanobench.model.lock import RECIPE
 from nanobench.model.result import GradingRecord
-from nanobench.model.task import Task
-from nanobench.sources.change import Change
-
-
-def arena_of(task: Task, image: BuiltTask, change: Change, environment: Environment, *, bench: Workbench) -> Arena:
-    """Where a task's patches are graded, under the limits of its environment."""
-    return Arena(
-        engine=bench.engine,
-        trees=image.trees,
-        workspace=image.workspace,
-        tests=change.test,
-        rules=task.paths,
-        suites=task.suite,
-        limits=environment.limits,
-        env=environment.env,
-    )
 
 
 def remembered_trial(arena: Arena, image: BuiltTask, patch: bytes, *, name: str, bench: Workbench) -> Trial:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from nanobench.errors import Refused
 from nanobench.gateway.gateway import Gateway
 from nanobench.gateway.summary import Summary
 from nanobench.gateway.upstream import Upstream
@@ -14,6 +15,7 @@ from nanobench.harness.ending import Ending, ending
 from nanobench.harness.invocation import Invocation, Places, agent_request, write_config
 from nanobench.harness.shadow import Steering, unsteered
 from nanobench.model.environment import Limits
+from nanobench.model.result import Cause
 from nanobench.sandbox.interface import Engine, Finished, SandboxLimits
 from nanobench.sources.difference import TakenPatch, take_patch
 from nanobench.sources.gitbox import Gitbox
@@ -52,7 +54,6 @@ def run_agent(seat: Seat, call: Invocation, upstream: Upstream, workspace: Path,
         scratch: a private directory on the same file system.
 
     Raises:
-        Refused: ``NB_PATCH_BOUND`` when what it left is larger than what is ever taken.
         MachineFailure: the sandbox, the gateway or the transcript failed.
     """
     places = _places(seat, workspace, scratch)
@@ -65,17 +66,29 @@ def run_agent(seat: Seat, call: Invocation, upstream: Upstream, workspace: Path,
             finished = seat.engine.run(request)
     summary = gateway.summary()
     ended = ending(finished, stdout=places.stdout.read_bytes(), stderr=places.stderr.read_bytes(), summary=summary)
-    gitbox = Gitbox(engine=seat.engine, layers=seat.trees, scratch=scratch)
+    ended, taken = _take(seat, ended, workspace, scratch)
     return Session(
         ending=ended,
         finished=finished,
         summary=summary,
         steering=steering,
-        taken=take_patch(gitbox, workspace),
+        taken=taken,
         stdout=places.stdout,
         stderr=places.stderr,
         transcript=gateway.transcript,
     )
+
+
+def _take(seat: Seat, ended: Ending, workspace: Path, scratch: Path) -> tuple[Ending, TakenPatch]:
+    """The patch; an agent that left more than is ever taken ran out of disk and has none."""
+    gitbox = Gitbox(engine=seat.engine, layers=seat.trees, scratch=scratch)
+    try:
+        return ended, take_patch(gitbox, workspace)
+    except Refused as error:
+        if error.code != "NB_PATCH_BOUND":
+            raise
+        nothing = TakenPatch(patch=b"", files_changed=(), dropped=())
+        return evolve(ended, cause=Cause.DISK, detail=error.message), nothing
 
 
 def _places(seat: Seat, workspace: Path, scratch: Path) -> Places:

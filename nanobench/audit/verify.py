@@ -1,0 +1,148 @@
+"""Verification of a published bundle, step by step:
+
+1. **bytes**: every file is there and is what the manifest says; every planned cell has its result and raw files.
+2. **lock**: the locks name each other by digest, every gate passed, each result was made from them, and they are the
+   ones this project publishes.
+3. **rescore**: every figure of every result follows from its raw files.
+4. **retest**: in the image rebuilt from the lock, each patch gives the published outcome of every locked test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from attrs import frozen
+
+from nanobench.audit.rescore import RawFiles, record_of, rescore
+from nanobench.audit.steps import Step, sorted_out, step
+from nanobench.bundle.read import Bundle, open_bundle
+from nanobench.bundle.write import blob_name
+from nanobench.ecosystems.online import Online
+from nanobench.errors import CannotTell, NanobenchError
+from nanobench.gateway.transcript import read_transcript
+from nanobench.grading.locked import LockedArena, locked_arena
+from nanobench.grading.trial import try_patch
+from nanobench.image.realise import Locks
+from nanobench.image.workbench import Workbench
+from nanobench.model.lock import TaskLock
+from nanobench.model.result import CellResult, Outcome
+from nanobench.project.files import Project
+from nanobench.project.stale import gate_reasons
+
+
+@frozen(kw_only=True)
+class Audit:
+    """What an audit may use. ``project`` None: there is nothing to compare the bundle's locks with."""
+
+    project: Project | None
+    bench: Workbench
+    online: Online | None
+
+
+def verify(root: Path, audit: Audit) -> tuple[Step, ...]:
+    """Verify the bundle in ``root``. A bundle whose index cannot be read has only the step ``bytes``."""
+    try:
+        bundle = open_bundle(root)
+    except NanobenchError as error:
+        return (step("bytes", [str(error)]),)
+    return (
+        step("bytes", bundle.integrity_problems()),
+        _step("lock", lambda: _check_locks(bundle, audit)),
+        _step("rescore", lambda: _check_scores(bundle)),
+        _step("retest", lambda: _retest(bundle, audit)),
+    )
+
+
+def _step(name: str, check: Callable[[], Iterator[str | NanobenchError]]) -> Step:
+    """Collects what a check yields; an error that it raises ends it and counts."""
+    found: list[str | NanobenchError] = []
+    try:
+        found.extend(check())
+    except NanobenchError as error:
+        found.append(error)
+    problems, questions = sorted_out(f for f in found if isinstance(f, NanobenchError))
+    return step(name, (*(f for f in found if isinstance(f, str)), *problems), questions)
+
+
+def _check_locks(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
+    for task in sorted({cell.task for cell in bundle.run.cells}):
+        locked = bundle.task_lock(task)
+        bundle.environment_lock(locked.value)
+        harness = bundle.harness_lock(locked.value)
+        yield from gate_reasons(locked.value)
+        yield from _against_project(task, locked.sha256, audit.project)
+        for result in _results(bundle, task):
+            made_from = {
+                "lock_sha256": (result.lock_sha256, locked.sha256),
+                "image_manifest": (result.image_manifest, locked.value.image.manifest_digest),
+                "harness_sha256": (result.harness_sha256, harness.sha256),
+                "nanocoder": (result.nanocoder, harness.value.nanocoder),
+            }
+            for key, (says, lock) in made_from.items():
+                if says != lock:
+                    yield f"{result.cell.id}: {key}: the result says {says}, the lock {lock}"
+
+
+def _against_project(task: str, sha256: str, project: Project | None) -> Iterator[str | NanobenchError]:
+    if project is None or not project.has_lock(TaskLock, task):
+        yield CannotTell(
+            "NB_NO_PUBLISHED_LOCK",
+            "there is no published lock to compare the bundle's with",
+            where=f"locks/{task}.lock.toml",
+            hint="run this in the project that publishes the lock, or name it with --project",
+        )
+        return
+    published = project.lock(TaskLock, task).sha256
+    if published != sha256:
+        yield f"locks/{task}.lock.toml: the bundle's has sha256 {sha256}, this project's {published}"
+
+
+def _check_scores(bundle: Bundle) -> Iterator[str]:
+    for task in sorted({cell.task for cell in bundle.run.cells}):
+        lock = bundle.task_lock(task).value
+        for result in _results(bundle, task):
+            yield from (f"{result.cell.id}: {problem}" for problem in rescore(result, lock, _raw(bundle, result)))
+
+
+def _raw(bundle: Bundle, result: CellResult) -> RawFiles:
+    blobs = result.blobs
+    bundle.blob(blobs.transcript)
+    return RawFiles(
+        patch=bundle.blob(blobs.patch),
+        exchanges=read_transcript(bundle.root / blob_name(blobs.transcript)),
+        outcomes=bundle.blob(blobs.outcomes) if blobs.outcomes else None,
+    )
+
+
+def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
+    for task in sorted({cell.task for cell in bundle.run.cells}):
+        lock = bundle.task_lock(task).value
+        locks = Locks(task=lock, environment=bundle.environment_lock(lock).value)
+        place = locked_arena(locks, online=audit.online, bench=audit.bench)
+        seen: dict[str, dict[str, Outcome]] = {}
+        for result in _results(bundle, task):
+            outcomes, patch = result.blobs.outcomes, result.blobs.patch
+            if outcomes is None:
+                continue
+            audit.bench.say(f"testing the patch again: {result.cell.id}")
+            if patch not in seen:
+                seen[patch] = _outcomes(place, bundle.blob(patch), audit.bench)
+            published = record_of(result, bundle.blob(outcomes)).outcomes
+            yield from _unlike(result.cell.id, lock, published, seen[patch])
+
+
+def _outcomes(place: LockedArena, patch: bytes, bench: Workbench) -> dict[str, Outcome]:
+    with bench.store.scratch("retest") as scratch:
+        return try_patch(place.arena, patch, scratch=scratch).grading.outcomes
+
+
+def _unlike(cell: str, lock: TaskLock, published: dict[str, Outcome], found: dict[str, Outcome]) -> Iterator[str]:
+    for test in (*lock.tests.fail_to_pass, *lock.tests.pass_to_pass):
+        before, now = published.get(test, Outcome.ABSENT), found.get(test, Outcome.ABSENT)
+        if before is not now:
+            yield f"{cell}: {test}: published {before}, now {now}"
+
+
+def _results(bundle: Bundle, task: str) -> Iterator[CellResult]:
+    return (bundle.result(cell) for cell in bundle.run.cells if cell.task == task)

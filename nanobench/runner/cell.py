@@ -1,0 +1,139 @@
+"""One attempt at a cell: agent, patch, another sandbox, tests, score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, frozen
+
+from nanobench.errors import Refused
+from nanobench.formats.digest import split
+from nanobench.formats.documents import dump_json
+from nanobench.grading.suites import Grading
+from nanobench.grading.trial import fresh_workspace, try_patch
+from nanobench.harness.invocation import invocation
+from nanobench.harness.prompt import prompt
+from nanobench.harness.session import Session, run_agent
+from nanobench.image.workbench import Workbench
+from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
+from nanobench.runner.providers import Provider
+from nanobench.runner.stage import Stage
+from nanobench.scoring.causes import policy
+from nanobench.scoring.score import score
+
+
+def attempt_cell(stage: Stage, cell: Cell, provider: Provider, *, number: int, bench: Workbench) -> CellResult:
+    """Run the agent once and grade what it left. The result's list of attempts
+    holds this one. Faults that are not the agent's become causes, not exceptions.
+
+    Raises:
+        MachineFailure: nothing more can run here (no engine, no space); the cell stays pending.
+    """
+    with bench.store.scratch("cell") as scratch:
+        (scratch / "agent").mkdir()
+        (scratch / "grade").mkdir()
+        workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
+        call = invocation(_prompt(stage, cell), provider=cell.provider, model=cell.model)
+        with provider.upstream(stage.place.change.golden) as upstream:
+            session = run_agent(stage.seat, call, upstream, workspace, scratch=scratch / "agent")
+        run = _Run(cause=session.ending.cause, detail=session.ending.detail)
+        if policy(run.cause).scored:
+            run = _grade(stage, cell, session, run, scratch / "grade")
+        return _result(stage, cell, session, run, number, bench)
+
+
+def failed_cell(stage: Stage, cell: Cell, attempt: Attempt, *, bench: Workbench) -> CellResult:
+    """The result of a cell that the machine failed: unscored, with nothing of the agent's in it."""
+    nothing = split(bench.store.put(b""))[1]
+    return CellResult(
+        **_identity(stage, cell, bench),
+        cause=attempt.cause,
+        attempts=(attempt,),
+        usage=Usage(steps=0, tool_calls=0),
+        temperature_pinned=False,
+        blobs=Blobs(patch=nothing, transcript=nothing, stderr=nothing),
+    )
+
+
+@frozen(kw_only=True)
+class _Run:
+    cause: Cause
+    detail: str
+    grading: Grading | None = None
+    score: Score | None = None
+
+
+def _prompt(stage: Stage, cell: Cell) -> str:
+    return prompt(stage.locked.statement, cell.mode, stage.locked.task.value.source.required_files)
+
+
+def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path) -> _Run:
+    lock = stage.locked.task.value
+    try:
+        grading = try_patch(stage.place.arena, session.taken.patch, scratch=scratch).grading
+    except Refused as error:
+        return evolve(run, cause=Cause.GRADER, detail=str(error))
+    return evolve(
+        run,
+        grading=grading,
+        score=score(
+            outcomes=grading.outcomes,
+            fail_to_pass=lock.tests.fail_to_pass,
+            pass_to_pass=lock.tests.pass_to_pass,
+            files_changed=session.taken.files_changed,
+            required_files=lock.source.required_files,
+            mode=cell.mode,
+        ),
+    )
+
+
+def _result(stage: Stage, cell: Cell, session: Session, run: _Run, number: int, bench: Workbench) -> CellResult:
+    attempt = Attempt(
+        number=number,
+        cause=run.cause,
+        detail=run.detail[:500],
+        wall_ms=session.finished.wall_ms,
+        cpu_ms=session.finished.cpu_ms or 0,
+    )
+    report = session.ending.report
+    return CellResult(
+        **_identity(stage, cell, bench),
+        cause=run.cause,
+        attempts=(attempt,),
+        files_changed=session.taken.files_changed,
+        reported_files_changed=report.report.filesChanged if report else None,
+        dropped=session.taken.dropped,
+        usage=session.summary.usage,
+        temperature_pinned=session.summary.temperature_pinned,
+        blobs=_keep(session, run.grading, bench),
+        score=run.score,
+    )
+
+
+def _identity(stage: Stage, cell: Cell, bench: Workbench) -> dict[str, Any]:
+    locked = stage.locked
+    return {
+        "schema": 1,
+        "cell": cell,
+        "lock_sha256": locked.task.sha256,
+        "image_manifest": locked.task.value.image.manifest_digest,
+        "harness_sha256": locked.harness.sha256,
+        "nanocoder": locked.harness.value.nanocoder,
+        "engine": bench.engine.name,
+    }
+
+
+def _keep(session: Session, grading: Grading | None, bench: Workbench) -> Blobs:
+    def put(data: bytes) -> str:
+        return split(bench.store.put(data))[1]
+
+    stdout = session.stdout.read_bytes()
+    return Blobs(
+        patch=put(session.taken.patch),
+        transcript=put(session.transcript.read_bytes()),
+        stderr=put(session.stderr.read_bytes()),
+        outcomes=put(dump_json(grading.record)) if grading else None,
+        test_output=put(grading.output) if grading else None,
+        report=put(stdout) if stdout else None,
+    )

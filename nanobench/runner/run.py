@@ -1,0 +1,106 @@
+"""A run: every pending cell of the plan, some at once, each kept the moment it is finished; then the bundle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from pathlib import Path
+from threading import Lock
+
+from attrs import evolve, field, frozen
+
+from nanobench.bundle.write import blobs_of, write_bundle
+from nanobench.errors import MachineFailure
+from nanobench.formats.documents import dump_lock
+from nanobench.image.workbench import Workbench
+from nanobench.model.fields import Digest
+from nanobench.model.result import Attempt, Cause, Cell, CellResult
+from nanobench.runner.cell import attempt_cell, failed_cell
+from nanobench.runner.providers import Provider
+from nanobench.runner.stage import Stage
+from nanobench.runner.state import RunState
+from nanobench.scoring.causes import policy
+
+
+@frozen(kw_only=True)
+class Run:
+    """What a run needs: its state, a stage for every task of the plan, the provider.
+
+    ``finished`` is told each result as it is kept (from several threads).
+    """
+
+    state: RunState
+    stages: Mapping[str, Stage]
+    provider: Provider
+    bench: Workbench
+    finished: Callable[[CellResult], None]
+    _keeping: Lock = field(factory=Lock, init=False, repr=False, eq=False)
+
+    def go(self, *, jobs: int) -> tuple[CellResult, ...]:
+        """Run what is pending, ``jobs`` cells at once; the results of the whole plan.
+
+        An interruption or a machine that fails ends the cells that run; what is finished stays finished.
+        """
+        pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="cell")
+        futures = [pool.submit(self._cell, cell) for cell in self.state.pending()]
+        try:
+            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+        except BaseException:
+            self.bench.engine.stop()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+        return self.state.results()
+
+    def _cell(self, cell: Cell) -> None:
+        stage = self.stages[cell.task]
+        while True:
+            number = len(self.state.attempts(cell)) + 1
+            result = self._attempt(stage, cell, number)
+            attempt = result.attempts[-1]
+            if attempt.cause is Cause.INTERRUPTED:
+                raise KeyboardInterrupt
+            self.state.record_attempt(cell, attempt)
+            if number > policy(attempt.cause).retries:
+                break
+            self.bench.say(f"{cell.id}: {attempt.cause.value} ({attempt.detail}); trying again")
+        result = evolve(result, attempts=self.state.attempts(cell))
+        with self._keeping:
+            self.bench.store.register_root(self.state.path, self._kept(result))
+            self.state.finish(result)
+        self.finished(result)
+
+    def _attempt(self, stage: Stage, cell: Cell, number: int) -> CellResult:
+        try:
+            return attempt_cell(stage, cell, self.provider, number=number, bench=self.bench)
+        except MachineFailure as error:
+            cause = Cause.INTERRUPTED if error.code == "NB_INTERRUPTED" else Cause.ENGINE
+            attempt = Attempt(number=number, cause=cause, detail=str(error)[:500])
+            return failed_cell(stage, cell, attempt, bench=self.bench)
+
+    def _kept(self, result: CellResult) -> tuple[str, ...]:
+        results = (*self.state.results(), result)
+        return tuple(sorted({f"sha256:{blob}" for r in results for blob in blobs_of(r.blobs)}))
+
+
+def publish(run: Run, destination: Path) -> Path:
+    """Write the bundle of a run whose cells are all finished."""
+    results = run.state.results()
+    blobs = {blob for result in results for blob in blobs_of(result.blobs)}
+    locks: dict[str, bytes] = {}
+    for task, stage in run.stages.items():
+        locked = stage.locked
+        locks[f"{task}.lock.toml"] = dump_lock(locked.task.value)
+        locks[f"environments/{locked.environment.value.name}.lock.toml"] = dump_lock(locked.environment.value)
+        locks[f"harness/{locked.harness.value.name}.lock.toml"] = dump_lock(locked.harness.value)
+    paths = {blob: run.bench.store.blob(Digest(f"sha256:{blob}")) for blob in sorted(blobs)}
+    return write_bundle(destination, run.state.manifest, results, locks, paths)
+
+
+def jobs_for(stages: Mapping[str, Stage]) -> int:
+    """How many cells this machine runs at once without taking a CPU from any."""
+    most = max(stage.locked.task.value.limits.cpus for stage in stages.values())
+    return max(1, len(os.sched_getaffinity(0)) // most)
