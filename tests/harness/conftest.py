@@ -146,7 +146,7 @@ class Bench:
     """A place where the agent works on a small repository."""
 
     place: Path
-    closure: Path
+    closure: Path | None = None
     engine: WithHost = field(factory=WithHost)
 
     def repository(self, files: dict[str, str]) -> Gitbox:
@@ -190,6 +190,7 @@ class Bench:
         write_config(self.place / "config")
         call = change(invocation(prompt, provider="double", model="m", max_turns=max_turns))
         gateway = Gateway(upstream, directory=self.place / "gateway", transcript=self.place / "transcript")
+        assert self.closure is not None
         places = Places(
             layers=gitbox.layers,
             workspace=workspace,
@@ -220,3 +221,9 @@ class Bench:
 @pytest.fixture
 def agent(tmp_path: Path, closure: Path) -> Bench:
     return Bench(tmp_path, closure)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """The place without the agent."""
+    return Bench(tmp_path)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nanobench.gateway.summary import Summary
+from nanobench.gateway.wire import WireEnd
+from nanobench.harness.ending import Ending, ending
+from nanobench.model.result import Cause, Usage
+from nanobench.sandbox.interface import Ended, Finished
+
+EXITED = Finished(exit_code=0, ended=Ended.EXITED, wall_ms=1)
+WELL = Summary(
+    usage=Usage(steps=2, tool_calls=1),
+    requests=2,
+    last_had_tools=True,
+    end=WireEnd(cause=Cause.FINISHED, status=200, detail="stop"),
+    temperature_pinned=True,
+    models=("m",),
+    fingerprints=(),
+)
+SUCCESS: dict[str, Any] = {
+    "kind": "success",
+    "exitCode": 0,
+    "finalText": "done",
+    "reasoning": None,
+    "toolCalls": [],
+    "filesChanged": [],
+}
+
+
+def report(**changes: Any) -> bytes:
+    return json.dumps(SUCCESS | changes).encode()
+
+
+def failed(message: str) -> bytes:
+    return report(kind="error", exitCode=1, message=message)
+
+
+def wire(cause: Cause | None, **changes: Any) -> Summary:
+    return evolve(WELL, end=WireEnd(cause=cause, status=changes.pop("status", None), detail="said"), **changes)
+
+
+def end(
+    stdout: bytes = b"", *, code: int = 0, stderr: bytes = b"", summary: Summary = WELL, ended: Ended = Ended.EXITED
+) -> Ending:
+    return ending(evolve(EXITED, exit_code=code, ended=ended), stdout=stdout, stderr=stderr, summary=summary)
+
+
+def test_a_report_of_success_is_a_finished_run() -> None:
+    found = end(report())
+    assert found.cause is Cause.FINISHED
+    assert found.report is not None
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        Cause.RATE_LIMIT,
+        Cause.CONTEXT,
+        Cause.PROVIDER_REFUSED,
+        Cause.PROVIDER_FAILED,
+        Cause.WIRE,
+        Cause.TOKEN_BUDGET,
+    ],
+)
+def test_exit_1_without_a_report_is_what_the_wire_saw(cause: Cause) -> None:
+    found = end(code=1, stderr=b"[plain] boot\nServer error: x\n", summary=wire(cause, status=500))
+    assert (found.cause, found.report) == (cause, None)
+    assert found.detail == "500: said"
+
+
+def test_a_spent_budget_is_told_from_success() -> None:
+    assert end(report(), summary=wire(Cause.TOKEN_BUDGET)).cause is Cause.TOKEN_BUDGET
+
+
+def test_the_turn_cap_is_told_from_success_and_from_other_errors() -> None:
+    capped = evolve(WELL, last_had_tools=False)
+    assert end(report(), summary=capped).cause is Cause.TURN_CAP
+    message = "Conversation exceeded 200 turns without a final answer"
+    assert end(failed(message), code=1, summary=wire(None)).cause is Cause.TURN_CAP
+    assert end(failed("Model returned an empty response with no tool calls"), code=1).cause is Cause.AGENT_ERROR
+
+
+@pytest.mark.parametrize(
+    ("ended", "cause"),
+    [
+        (Ended.TIME, Cause.TIME_LIMIT),
+        (Ended.MEMORY, Cause.MEMORY),
+        (Ended.DISK, Cause.DISK),
+        (Ended.INTERRUPTED, Cause.INTERRUPTED),
+    ],
+)
+@pytest.mark.parametrize("stdout", [b"", report(), report()[:40]])
+def test_a_limit_of_the_sandbox_is_the_cause_whatever_was_printed(ended: Ended, cause: Cause, stdout: bytes) -> None:
+    assert end(stdout, code=137, ended=ended, summary=wire(Cause.RATE_LIMIT)).cause is cause
+
+
+@pytest.mark.parametrize("stdout", [b"\n", b"{}", report() + b"{}", b"Logs\n" + report(), report(exitCode="0")])
+def test_a_broken_report_is_a_contract_error_even_when_all_else_went_well(stdout: bytes) -> None:
+    found = end(stdout)
+    assert (found.cause, found.report) == (Cause.CONTRACT, None)
+
+
+def test_a_report_that_contradicts_the_exit_code_is_a_contract_error() -> None:
+    assert end(report(), code=1).cause is Cause.CONTRACT
+    assert end(report(kind="tool-approval-required", exitCode=2, toolNames=["x"]), code=2).cause is Cause.CONTRACT
+
+
+def test_exit_0_without_a_report_is_a_signal_from_inside() -> None:
+    found = end()
+    assert found.cause is Cause.AGENT_ERROR
+    assert "signal" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("code", "stderr", "cause"),
+    [
+        (137, b"", Cause.AGENT_ERROR),
+        (134, b"FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n", Cause.MEMORY),
+        (1, b"Tool result is missing for tool call call_0_1.\n", Cause.AGENT_ERROR),
+        (1, b"Cannot connect to API: connect ECONNREFUSED 127.0.0.1:41750\n", Cause.FORWARDER),
+        (126, b"forward: listen EADDRINUSE\n", Cause.ENGINE),
+        (127, b"forward: spawn ENOENT\n", Cause.ENGINE),
+    ],
+)
+def test_a_silent_end_that_the_wire_did_not_see_is_read_from_code_and_stderr(
+    code: int, stderr: bytes, cause: Cause
+) -> None:
+    assert end(code=code, stderr=stderr, summary=wire(None)).cause is cause
+
+
+def test_an_agent_that_never_asked_was_called_wrongly() -> None:
+    nothing = wire(None, requests=0, last_had_tools=None)
+    assert end(code=1, stderr=b"Invalid --mode value\n", summary=nothing).cause is Cause.CONTRACT
+    assert end(failed("No providers configured."), code=1, summary=nothing).cause is Cause.CONTRACT
+
+
+def test_words_are_bounded_and_always_encodable() -> None:
+    found = end(code=1, stderr=b"\xff\x1b[31m" + b"x" * 100_000, summary=wire(None))
+    assert len(found.detail) <= 500
+    found.detail.encode()
+
+
+@given(
+    st.binary(max_size=60) | st.sampled_from([report(), failed("x")]),
+    st.integers(0, 255),
+    st.binary(max_size=60),
+    st.sampled_from(Ended),
+    st.sampled_from([None, *Cause]),
+)
+def test_every_end_has_exactly_one_cause(
+    stdout: bytes, code: int, stderr: bytes, ended: Ended, cause: Cause | None
+) -> None:
+    found = end(stdout, code=code, stderr=stderr, ended=ended, summary=wire(cause))
+    assert found.cause in Cause
+    if found.cause is Cause.FINISHED:
+        assert found.report is not None
+        assert found.report.report.kind == "success"
