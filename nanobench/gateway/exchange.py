@@ -11,7 +11,6 @@ import re
 from enum import StrEnum
 
 from attrs import evolve, field, frozen
-from attrs.converters import optional
 
 from nanobench.gateway.answer import Answer, TokenCount, read_answer
 from nanobench.model.fields import Document
@@ -97,7 +96,7 @@ class Exchange:
     content_type: str | None = None
     chunks: tuple[Chunk, ...] = ()
     usage: TokenCount | None = None
-    fault: Fault | None = field(default=None, converter=optional(Fault))
+    fault: Fault | None = None
     detail: str = ""
 
     def answer(self) -> Answer:
