@@ -37,7 +37,7 @@ bench: setup
 	.venv/bin/python -m benchmarks
 
 golden: setup
-	.venv/bin/python -m nanobench.formats.golden .
+	.venv/bin/python -m nanobench.cli.golden .
 
 clean:
 	rm -rf .venv .cache runs

@@ -36,7 +36,8 @@ def exit_code(steps: Iterable[Step]) -> int:
 
 def sorted_out(errors: Iterable[NanobenchError]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Errors as problems (a definite no) and open questions (an input or the machine is missing)."""
-    problems, questions = [], []
+    problems: list[str] = []
+    questions: list[str] = []
     for error in errors:
         target = questions if isinstance(error, CannotTell | MachineFailure) else problems
         target.append(str(error).replace("\n", "; "))

@@ -15,7 +15,7 @@ from nanobench.model.lock import (
     HarnessLock,
     TaskLock,
 )
-from nanobench.model.result import BundleManifest, CellResult, RunManifest
+from nanobench.model.result import BundleManifest, CellResult, GradingRecord, RunManifest
 from nanobench.model.task import Dataset, Task
 
 T = TypeVar("T")
@@ -31,6 +31,7 @@ KINDS: dict[str, type] = {
     "result": CellResult,
     "run": RunManifest,
     "bundle": BundleManifest,
+    "outcomes": GradingRecord,
 }
 """Document kind → class; each has ``schemas/<kind>.schema.json``."""
 

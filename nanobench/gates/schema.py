@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from jsonschema import Draft202012Validator
 
 from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.formats.documents import KINDS
 from nanobench.formats.schema import emit
 from nanobench.gates.interface import Case, Finding, judged
+from nanobench.model.fields import Document
 
 
 class SchemaGate:
@@ -17,12 +20,17 @@ class SchemaGate:
 
     def check(self, case: Case) -> Finding:
         """Validate every document; the evidence names each by digest."""
-        reasons = []
-        for kind, document in sorted(case.documents.items()):
-            validator = Draft202012Validator(emit(KINDS[kind], name=kind))
-            reasons += [f"{kind}: {e.json_path}: {e.message:.200}" for e in validator.iter_errors(document)]
         evidence = {
             "documents": {kind: document_sha256(document) for kind, document in case.documents.items()},
             "statement": sha256_hex(case.statement),
         }
-        return judged(evidence, tuple(reasons), "mend the keys named; schemas/ holds the rules")
+        return judged(evidence, schema_problems(case.documents), "mend the keys named; schemas/ holds the rules")
+
+
+def schema_problems(documents: Mapping[str, Document]) -> tuple[str, ...]:
+    """Where documents (kind → document) depart from their kind's JSON Schema."""
+    problems = []
+    for kind, document in sorted(documents.items()):
+        validator = Draft202012Validator(emit(KINDS[kind], name=kind))
+        problems += [f"{kind}: {e.json_path}: {e.message:.200}" for e in validator.iter_errors(document)]
+    return tuple(problems)

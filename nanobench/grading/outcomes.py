@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -75,11 +74,6 @@ def parse_report(data: bytes) -> Report:
         if problem:
             return Report(damage=f"line {number} of the report: {problem}")
     return Report(outcomes=reading.outcomes, failures=reading.failures, end=reading.end)
-
-
-def with_absent(outcomes: Mapping[str, Outcome], ids: Collection[str]) -> dict[str, Outcome]:
-    """The outcomes, and ``absent`` for each of the locked ``ids`` that nobody reported."""
-    return {test: Outcome.ABSENT for test in ids} | dict(outcomes)
 
 
 @define

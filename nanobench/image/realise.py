@@ -105,5 +105,5 @@ def _differs(where: str, details: tuple[str, ...]) -> Refused:
         "what was built from the lock is not what it names",
         where=where,
         details=details,
-        hint="`nanobench store verify` looks for damage; if the recipe changed: nanobench lock --upgrade-input recipe",
+        hint="nanobench store verify looks for damage; a changed recipe needs nanobench lock --upgrade-input recipe",
     )

@@ -74,6 +74,11 @@ class RunState:
             if cell.id in rows
         )
 
+    def remove(self) -> None:
+        """Remove the files of the state, when the bundle holds everything."""
+        for suffix in ("-wal", "-shm", ""):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
     def _stored_manifest(self) -> RunManifest:
         with self._connection() as connection:
             (data,) = connection.execute("SELECT manifest FROM run").fetchone()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanobench.grading import outcomes
-from nanobench.grading.outcomes import SEVERITY, Failure, Report, parse_report, read_report, with_absent
+from nanobench.grading.outcomes import SEVERITY, Failure, Report, parse_report, read_report
 from nanobench.model.result import Outcome
 
 
@@ -98,8 +98,3 @@ def test_the_first_failure_of_a_test_is_kept() -> None:
 @given(st.binary(max_size=200))
 def test_no_bytes_crash_the_reader(data: bytes) -> None:
     parse_report(data)
-
-
-def test_a_locked_test_that_nobody_reported_is_absent() -> None:
-    found = {"s|a": Outcome.FAILED, "s|new": Outcome.PASSED}
-    assert with_absent(found, ["s|a", "s|b"]) == {**found, "s|b": Outcome.ABSENT}

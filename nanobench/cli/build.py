@@ -1,0 +1,84 @@
+"""``nanobench build`` and ``nanobench fetch``: from locks alone to images, and the files for it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nanobench.cli import common
+from nanobench.cli.locked import current, keep
+from nanobench.ecosystems.fetch import fetch as fetch_packages
+from nanobench.ecosystems.online import Online
+from nanobench.harness.realise import realise_closure
+from nanobench.image.realise import Locks, packages_of, realise
+from nanobench.project.files import Project
+
+Tasks = Annotated[list[str] | None, typer.Argument(help="Locked tasks (default: all).")]
+
+
+@common.verb
+def build(
+    tasks: Tasks = None,
+    offline: common.Offline = False,
+    store: common.StorePath = None,
+    project: common.ProjectPath = None,
+    as_json: common.AsJson = False,
+) -> None:
+    """Build the images of locked tasks and compare every digest with the lock.
+
+    Examples:
+
+        nanobench build tomlkit-0.15.2
+
+        nanobench build --offline --json
+    """
+    found, bench = common.project(project), common.workbench(store)
+    digests = {}
+    for task in _named(found, tasks):
+        locked = current(found, task)
+        with Online() as network:
+            online = None if offline else network
+            image = realise(_locks(found, task), online=online, bench=bench)
+            realise_closure(locked.harness.value, online=online, bench=bench)
+        keep(locked, bench.store)
+        digests[task] = image.image.manifest_digest
+    lines = [f"{task}: {digest}, as locked" for task, digest in digests.items()]
+    common.show(digests, "\n".join(lines), as_json=as_json)
+
+
+@common.verb
+def fetch(
+    tasks: Tasks = None,
+    store: common.StorePath = None,
+    project: common.ProjectPath = None,
+    as_json: common.AsJson = False,
+) -> None:
+    """Bring every pinned file of locked tasks into the store, so that everything after works offline.
+
+    Examples:
+
+        nanobench fetch
+
+        nanobench fetch unidiff-1.0.1
+    """
+    found, files = common.project(project), common.store(store)
+    counts = {}
+    with Online() as network:
+        for task in _named(found, tasks):
+            locked = current(found, task)
+            packages = (*packages_of(_locks(found, task)), *locked.harness.value.package)
+            fetch_packages(packages, files, online=network, say=common.say)
+            keep(locked, files)
+            counts[task] = len(packages)
+    lines = [f"{task}: {count} files in the store" for task, count in counts.items()]
+    common.show(counts, "\n".join(lines), as_json=as_json)
+
+
+def _named(project: Project, tasks: list[str] | None) -> tuple[str, ...]:
+    return tuple(tasks or project.locked_ids())
+
+
+def _locks(project: Project, task: str) -> Locks:
+    locked = current(project, task)
+    return Locks(task=locked.task.value, environment=locked.environment.value)

@@ -1,0 +1,87 @@
+"""``nanobench doctor``: does this machine have what is needed, and what did killed runs leave behind?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Annotated
+
+import typer
+from attrs import asdict, frozen
+
+from nanobench.cli import common
+from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.store.store import Store
+
+_NEEDED_MIB = 4096
+
+
+@frozen(kw_only=True)
+class Finding:
+    """One thing looked at: fine or not, what was found, what to do."""
+
+    name: str
+    fine: bool
+    found: str
+    remedy: str = ""
+
+
+@common.verb
+def doctor(
+    keep: Annotated[bool, typer.Option("--keep", help="Only name leftovers, remove nothing.")] = False,
+    store: common.StorePath = None,
+    as_json: common.AsJson = False,
+) -> None:
+    """Look at engine, tools, store and space; remove what killed runs left behind.
+
+    Exit 4 when something that is needed is missing.
+
+    Examples:
+
+        nanobench doctor
+    """
+    place = common.store(store)
+    findings = (_engine(), *_tools(), _space(place), _leftovers(place, keep=keep))
+    lines = [f"{'ok  ' if f.fine else 'LACK'} {f.name}: {f.found}{_remedy(f)}" for f in findings]
+    common.show({"findings": [asdict(f) for f in findings]}, "\n".join(lines), as_json=as_json)
+    if not all(f.fine for f in findings):
+        raise typer.Exit(4)
+
+
+def _remedy(finding: Finding) -> str:
+    return f"\n     → {finding.remedy}" if finding.remedy and not finding.fine else ""
+
+
+def _engine() -> Finding:
+    problems = Bubblewrap().check()
+    found = "; ".join(problems) or "a sandbox starts"
+    return Finding(name="bubblewrap", fine=not problems, found=found)
+
+
+def _tools() -> tuple[Finding, ...]:
+    findings = []
+    for tool, errand in (("cp", "copying workspaces"), ("apt-get", "resolving Debian packages (lock only)")):
+        path = shutil.which(tool)
+        missing = f"not found; needed for {errand}"
+        findings.append(
+            Finding(name=tool, fine=path is not None, found=path or missing, remedy=f"install the package of {tool}")
+        )
+    return tuple(findings)
+
+
+def _space(store: Store) -> Finding:
+    facts = os.statvfs(store.root)
+    free = facts.f_bavail * facts.f_frsize >> 20
+    return Finding(
+        name="space",
+        fine=free >= _NEEDED_MIB,
+        found=f"{free} MiB free at {store.root} (a first lock needs about {_NEEDED_MIB})",
+        remedy="nanobench store gc, or choose another place with --store or $NANOBENCH_STORE",
+    )
+
+
+def _leftovers(store: Store, *, keep: bool) -> Finding:
+    left = store.leftovers() if keep else store.sweep()
+    verb = "are left behind" if keep else "removed"
+    names = ", ".join(path.name for path in left)
+    return Finding(name="leftovers", fine=True, found=f"{len(left)} {verb}: {names}" if left else "none")

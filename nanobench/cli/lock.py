@@ -1,0 +1,125 @@
+"""``nanobench lock``: from specs to locks, or only a look whether the locks are current."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from nanobench.cli import common
+from nanobench.cli.locked import current, keep, stale_reasons
+from nanobench.curate.lock import INPUTS, LockOutcome, lock_task
+from nanobench.ecosystems.online import Online
+from nanobench.errors import Misuse, NanobenchError
+from nanobench.model.fields import Document
+from nanobench.model.lock import TaskLock
+from nanobench.project.files import Project
+
+
+@common.verb
+def lock(
+    tasks: Annotated[list[str] | None, typer.Argument(help="Tasks to lock; with --check: all locked ones.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say whether the locks are current: no network.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but write the locks.")] = False,
+    upgrade: Annotated[bool, typer.Option("--upgrade", help="Resolve every input anew.")] = False,
+    upgrade_input: Annotated[
+        list[str] | None, typer.Option("--upgrade-input", help=f"Resolve one input anew: {', '.join(INPUTS)}.")
+    ] = None,
+    offline: common.Offline = False,
+    store: common.StorePath = None,
+    project: common.ProjectPath = None,
+    as_json: common.AsJson = False,
+) -> None:
+    """Lock tasks: resolve, build, run the gates, write the lock when all pass.
+
+    What an existing lock pins stays pinned; a second lock changes no byte.
+
+    Examples:
+
+        nanobench lock tomlkit-0.15.2
+
+        nanobench lock --check
+
+        nanobench lock unidiff-1.0.1 --upgrade-input python --dry-run
+    """
+    found = common.project(project)
+    if check:
+        _check(found, tasks or found.task_ids(), as_json=as_json)
+        return
+    if not tasks:
+        raise Misuse("NB_USAGE", "name at least one task", hint=f"known tasks: {', '.join(found.task_ids())}")
+    inputs = _inputs(upgrade, upgrade_input or [])
+    bench = common.workbench(store)
+    for task in tasks:
+        with Online() as network:
+            online = None if offline else network
+            outcome = lock_task(found, task, upgrade=inputs, online=online, bench=bench, dry_run=dry_run)
+        if not dry_run:
+            keep(current(found, task), bench.store)
+        common.show(_document(outcome), _text(outcome, dry_run=dry_run), as_json=as_json)
+
+
+def _inputs(upgrade: bool, named: Iterable[str]) -> tuple[str, ...]:
+    unknown = sorted(set(named) - set(INPUTS))
+    if unknown:
+        raise Misuse(
+            "NB_USAGE", f"no input {unknown[0]!r}", where="--upgrade-input", hint=f"one of {', '.join(INPUTS)}"
+        )
+    return INPUTS if upgrade else tuple(named)
+
+
+def _document(outcome: LockOutcome) -> Document:
+    gates = {
+        j.name: {"verdict": j.finding.verdict, "evidence_sha256": j.verdict.evidence_sha256} for j in outcome.judged
+    }
+    tests = outcome.lock.tests
+    return {
+        "task": outcome.task,
+        "image": outcome.lock.image.manifest_digest,
+        "gates": gates,
+        "fail_to_pass": len(tests.fail_to_pass),
+        "pass_to_pass": len(tests.pass_to_pass),
+        "written": list(outcome.written),
+    }
+
+
+def _text(outcome: LockOutcome, *, dry_run: bool) -> str:
+    tests = outcome.lock.tests
+    verb = "would write" if dry_run else "wrote"
+    return "\n".join(
+        (
+            f"{outcome.task}: locked",
+            *(f"  {line}" for j in outcome.judged for line in j.lines()),
+            f"  image {outcome.lock.image.manifest_digest}",
+            f"  {len(tests.fail_to_pass)} tests must turn green, {len(tests.pass_to_pass)} must stay green",
+            *(f"  {verb} {name}" for name in outcome.written),
+            *(("  no byte changed",) if not outcome.written else ()),
+        )
+    )
+
+
+def _check(project: Project, tasks: Iterable[str], *, as_json: bool) -> None:
+    verdicts = {task: _reasons(project, task) for task in tasks}
+    stale = {task: reasons for task, reasons in verdicts.items() if reasons}
+    lines = []
+    for task, reasons in verdicts.items():
+        lines += [f"{task}: {'stale' if reasons else 'current'}", *(f"  - {reason}" for reason in reasons)]
+    if stale:
+        lines.append(f"  → nanobench lock {' '.join(stale)}")
+    document = {task: {"current": not reasons, "reasons": list(reasons)} for task, reasons in verdicts.items()}
+    common.show(document, "\n".join(lines), as_json=as_json)
+    if stale:
+        raise typer.Exit(1)
+
+
+def _reasons(project: Project, task: str) -> tuple[str, ...]:
+    """Why a task's lock is not current; a spec or lock that cannot be read is a reason like any other."""
+    try:
+        if not project.has_lock(TaskLock, task):
+            return (f"locks/{task}.lock.toml: missing",)
+        return stale_reasons(project, project.lock(TaskLock, task).value)
+    except NanobenchError as error:
+        return (str(error).replace("\n", "; "),)

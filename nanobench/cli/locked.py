@@ -1,0 +1,87 @@
+"""Reads a task's locks and refuses what is stale, with every reason at once; used by all verbs that run or build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nanobench.errors import NanobenchError, Refused
+from nanobench.formats.digest import sha256_hex
+from nanobench.harness.lock import check_contract
+from nanobench.image.keep import kept_by
+from nanobench.image.realise import Locks
+from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
+from nanobench.project.files import L, Project, read_lock_file
+from nanobench.project.stale import environment_reasons, reference_reason, task_reasons
+from nanobench.runner.stage import LockedTask
+from nanobench.store.store import Store
+
+
+def stale_reasons(project: Project, lock: TaskLock) -> tuple[str, ...]:
+    """Every reason why a task's lock is not current for the project's specs. Reads files, and nothing else."""
+    task = project.task(lock.task)
+    environment = project.environment(task.value.environment)
+    reasons = [
+        *task_reasons(
+            lock,
+            document=task.document,
+            statement_sha256=sha256_hex(project.statement(lock.task)),
+            environment=environment.value,
+        ),
+        *reference_reason(lock.environment, "environments", _sha256(project, EnvironmentLock, lock.environment.name)),
+        *reference_reason(lock.harness, "harness", _sha256(project, HarnessLock, lock.harness.name)),
+    ]
+    if project.has_lock(EnvironmentLock, environment.value.name):
+        shared = project.lock(EnvironmentLock, environment.value.name).value
+        reasons += environment_reasons(shared, environment.document)
+    if project.has_lock(HarnessLock, lock.harness.name):
+        reasons += _contract_reasons(project.lock(HarnessLock, lock.harness.name).value)
+    return tuple(reasons)
+
+
+def current(project: Project, task_id: str, *, lock_file: Path | None = None) -> LockedTask:
+    """A task's locks, current for its specs.
+
+    Args:
+        lock_file: another task lock to use in place of the project's.
+
+    Raises:
+        Refused: ``NB_LOCK_STALE`` listing every reason.
+        CannotTell: ``NB_LOCK_MISSING``.
+    """
+    if lock_file is None:
+        found = project.lock(TaskLock, task_id)
+    else:
+        found = read_lock_file(lock_file, TaskLock, where=str(lock_file))
+    where = project.name(found.path)
+    if found.value.task != task_id:
+        raise Refused(
+            "NB_LOCK_OTHER", f"locks the task {found.value.task!r}, not {task_id!r}", where=f"{where}: task"
+        )
+    reasons = stale_reasons(project, found.value)
+    if reasons:
+        raise Refused(
+            "NB_LOCK_STALE", "the lock is not current", where=where, details=reasons, hint=f"nanobench lock {task_id}"
+        )
+    environment = project.lock(EnvironmentLock, found.value.environment.name)
+    harness = project.lock(HarnessLock, found.value.harness.name)
+    statement = project.statement(task_id).decode("utf-8")
+    return LockedTask(task=found, environment=environment, harness=harness, statement=statement)
+
+
+def keep(locked: LockedTask, store: Store) -> None:
+    """Tell the store what the locks reach, so that it keeps it."""
+    locks = Locks(task=locked.task.value, environment=locked.environment.value)
+    store.register_root(locked.task.path, kept_by(locks, locked.harness.value))
+
+
+def _sha256(project: Project, kind: type[L], name: str) -> str | None:
+    path = project.lock_path(kind, name)
+    return sha256_hex(path.read_bytes()) if path.is_file() else None
+
+
+def _contract_reasons(lock: HarnessLock) -> tuple[str, ...]:
+    try:
+        check_contract(lock)
+    except NanobenchError as error:
+        return (f"locks/harness/{lock.name}.lock.toml: {error.message}",)
+    return ()

@@ -1,0 +1,148 @@
+"""``nanobench run``: the locked tasks, a provider, and a bundle of results at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, cast, get_args
+
+import typer
+
+from nanobench import __version__
+from nanobench.cli import common
+from nanobench.cli.locked import current, keep
+from nanobench.ecosystems.online import Online
+from nanobench.errors import Misuse
+from nanobench.formats.converter import unstructure
+from nanobench.gateway.scripted.behaviours import BEHAVIOURS
+from nanobench.gateway.upstream import Secret, Upstream
+from nanobench.model.result import CellResult, Mode, RunManifest
+from nanobench.runner.plan import plan
+from nanobench.runner.providers import Endpoint, Provider, Scripted
+from nanobench.runner.run import Run, jobs_for, publish
+from nanobench.runner.stage import LockedTask, set_stage
+from nanobench.runner.state import RunState
+
+
+@common.verb
+def run(
+    tasks: Annotated[list[str] | None, typer.Argument(help="Locked tasks (default: all).")] = None,
+    provider: Annotated[
+        str, typer.Option("--provider", help=f"{', '.join(sorted(BEHAVIOURS))} (scripted), or a name for --base-url.")
+    ] = "",
+    model: Annotated[list[str] | None, typer.Option("--model", help="A model; may be given several times.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", help="An OpenAI-compatible endpoint, up to and with /v1.")
+    ] = None,
+    key_env: Annotated[
+        str | None, typer.Option("--key-env", help="The environment variable that holds the provider's key.")
+    ] = None,
+    mode: Annotated[list[str] | None, typer.Option("--mode", help="hinted (default) or navigation; or both.")] = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell.")] = 1,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the bundle (default: runs/<date>).")] = None,
+    lock_file: Annotated[
+        Path | None, typer.Option("--lock", help="Use this task lock in place of the project's.")
+    ] = None,
+    locked: Annotated[bool, typer.Option("--locked", help="Run only what is locked and current (always so).")] = True,
+    offline: common.Offline = False,
+    frozen: Annotated[bool, typer.Option("--frozen", help="--locked and --offline.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Cells at once (default: what the CPUs hold).")
+    ] = None,
+    store: common.StorePath = None,
+    project: common.ProjectPath = None,
+    as_json: common.AsJson = False,
+) -> None:
+    """Run locked tasks through a provider; grade; write a bundle that anybody can verify.
+
+    A run that was interrupted goes on when the same command is given again with the same --out.
+
+    Examples:
+
+        nanobench run --locked tomlkit-0.15.2 --provider oracle
+
+        nanobench run unidiff-1.0.1 --provider ollama --base-url http://127.0.0.1:11434/v1 --model qwen2.5-coder:7b
+
+        nanobench run --frozen --provider nop --mode hinted --mode navigation --out runs/nop
+    """
+    found = common.project(project)
+    chosen = _provider(provider, base_url, key_env, model or [])
+    names = _tasks(tasks or list(found.locked_ids()), lock_file)
+    task_locks = {name: current(found, name, lock_file=lock_file) for name in names}
+    destination = (out or found.root / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()
+    manifest = _manifest(task_locks, chosen, _modes(mode or ["hinted"]), repeats)
+    if destination.exists():
+        raise Misuse("NB_EXISTS", "already exists", where=str(destination), hint="choose another --out")
+    bench = common.workbench(store)
+    with Online() as network:
+        online = None if offline or frozen else network
+        stages = {name: set_stage(each, online=online, bench=bench) for name, each in task_locks.items()}
+    for each in task_locks.values():
+        keep(each, bench.store)
+    state = RunState(destination.with_name(destination.name + ".state"), manifest)
+    work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_told)
+    results = work.go(jobs=jobs or jobs_for(stages))
+    publish(work, destination)
+    state.remove()
+    common.show(
+        {"bundle": str(destination), "results": [unstructure(r) for r in results]},
+        "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
+        as_json=as_json,
+    )
+
+
+def _tasks(names: list[str], lock_file: Path | None) -> list[str]:
+    if not names:
+        raise Misuse("NB_USAGE", "there is no locked task", hint="nanobench lock TASK")
+    if lock_file is not None and len(names) != 1:
+        raise Misuse("NB_USAGE", "--lock goes with exactly one task", where="--lock")
+    return names
+
+
+def _provider(name: str, base_url: str | None, key_env: str | None, models: list[str]) -> Provider:
+    if base_url is None:
+        if name not in BEHAVIOURS:
+            hint = f"--provider {'|'.join(sorted(BEHAVIOURS))}, or --base-url and --model"
+            raise Misuse("NB_USAGE", f"no scripted provider {name!r}", where="--provider", hint=hint)
+        return Scripted(behaviour=name, models=tuple(models or [name]))
+    if not models:
+        raise Misuse("NB_USAGE", "name at least one model", where="--model")
+    key = None
+    if key_env is not None:
+        if not os.environ.get(key_env):
+            raise Misuse("NB_KEY", f"the variable {key_env} is not set or empty", where="--key-env")
+        key = Secret(os.environ[key_env])
+    return Endpoint(address=Upstream(name=name or "provider", base_url=base_url, key=key), models=tuple(models))
+
+
+def _modes(names: Iterable[str]) -> tuple[Mode, ...]:
+    unknown = sorted(set(names) - set(get_args(Mode)))
+    if unknown:
+        raise Misuse("NB_USAGE", f"no mode {unknown[0]!r}", where="--mode", hint="hinted or navigation")
+    return tuple(cast(Mode, name) for name in names)
+
+
+def _manifest(tasks: dict[str, LockedTask], provider: Provider, modes: tuple[Mode, ...], repeats: int) -> RunManifest:
+    facts = provider.facts
+    return RunManifest(
+        schema=1,
+        nanobench=__version__,
+        provider=facts,
+        locks={name: locked.task.sha256 for name, locked in tasks.items()},
+        cells=plan(tasks, provider=facts.name, models=facts.models, modes=modes, repeats=repeats),
+    )
+
+
+def _told(result: CellResult) -> None:
+    common.say(_line(result))
+
+
+def _line(result: CellResult) -> str:
+    cell, score = result.cell, result.score
+    name = f"{cell.task} {cell.provider}/{cell.model} {cell.mode} #{cell.repeat + 1}"
+    if score is None:
+        return f"{name}: not scored ({result.cause.value}: {result.attempts[-1].detail})"
+    tests = f"{score.targets_passed}/{score.targets} target tests, {len(score.broken)} broken"
+    return f"{name}: {score.value} {score.label} ({tests}; {result.cause.value}, {result.usage.steps} steps)"

@@ -1,0 +1,38 @@
+"""``nanobench store``: free space, or look for damage."""
+
+from __future__ import annotations
+
+import typer
+
+from nanobench.cli import common
+
+app = typer.Typer(no_args_is_help=True, help="The content store: free space, or look for damage.")
+
+
+@app.command()
+@common.verb
+def gc(store: common.StorePath = None, as_json: common.AsJson = False) -> None:
+    """Remove what no lock or unfinished run reaches any more. Waits until nobody else uses the store.
+
+    Examples:
+
+        nanobench store gc
+    """
+    freed = common.store(store).gc()
+    common.show({"freed_bytes": freed}, f"freed {freed / (1 << 20):.1f} MiB", as_json=as_json)
+
+
+@app.command()
+@common.verb
+def verify(store: common.StorePath = None, as_json: common.AsJson = False) -> None:
+    """Hash everything anew; what is damaged is put into quarantine and named (exit 1).
+
+    Examples:
+
+        nanobench store verify
+    """
+    bad = common.store(store).verify()
+    lines = [f"- {error}" for error in bad] or ["every blob and tree is as it was stored"]
+    common.show({"damaged": [error.document() for error in bad]}, "\n".join(lines), as_json=as_json)
+    if bad:
+        raise typer.Exit(1)

@@ -1,0 +1,56 @@
+"""``nanobench verify``: a published bundle, checked step by step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nanobench.audit.steps import exit_code
+from nanobench.audit.verify import Audit
+from nanobench.audit.verify import verify as verify_bundle
+from nanobench.cli import common
+from nanobench.ecosystems.online import Online
+from nanobench.errors import Misuse
+from nanobench.project.files import Project
+
+
+@common.verb
+def verify(
+    bundle: Annotated[Path, typer.Argument(help="The folder that `run` wrote.")],
+    offline: common.Offline = False,
+    store: common.StorePath = None,
+    project: common.ProjectPath = None,
+    as_json: common.AsJson = False,
+) -> None:
+    """Check a bundle again: its bytes, its locks, its scores, and each patch in the image rebuilt from the lock.
+
+    Exit 0: verified. 1: something is not as published. 3: something could not be told.
+
+    Examples:
+
+        nanobench verify runs/oracle
+
+        nanobench verify ./published --project ~/nanobench --json
+    """
+    if not bundle.is_dir():
+        raise Misuse("NB_NO_FILE", "there is no such folder", where=str(bundle))
+    with Online() as network:
+        audit = Audit(project=_project(project), bench=common.workbench(store), online=None if offline else network)
+        steps = verify_bundle(bundle.absolute(), audit)
+    lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *(f"  - {r}" for r in s.reasons))]
+    document = {s.name: {"verdict": s.verdict, "reasons": list(s.reasons)} for s in steps}
+    common.show(document, "\n".join(lines), as_json=as_json)
+    code = exit_code(steps)
+    if code:
+        raise typer.Exit(code)
+
+
+def _project(path: Path | None) -> Project | None:
+    try:
+        return common.project(path)
+    except Misuse:
+        if path is not None:
+            raise
+        return None
