@@ -1,5 +1,6 @@
 # Everything a newcomer, a curator or CI does. `make demo` sets up what it needs.
 TASK ?= tomlkit-0.15.2
+DEMO ?= unidiff-1.0.1
 BENCH := .venv/bin/nanobench
 PYTEST_ARGS ?=
 
@@ -13,8 +14,13 @@ setup: .venv/ready
 	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
+# The whole way of a task: lock it (from its pins: no byte changes), let the agent run twice, verify what came out.
 demo: setup
-	sh docs/demo.sh
+	rm -rf runs/demo-oracle runs/demo-nop
+	$(BENCH) lock $(DEMO)
+	$(BENCH) run --locked $(DEMO) --provider oracle --out runs/demo-oracle
+	$(BENCH) run --locked $(DEMO) --provider nop --out runs/demo-nop
+	$(BENCH) verify runs/demo-oracle
 
 test: setup
 	.venv/bin/python -m pytest $(PYTEST_ARGS)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nanobench import __version__
-from nanobench.cli import build, doctor, lock, run, storage, task, verify
+from nanobench.cli import build, doctor, lock, run, shell, storage, task, verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,6 +24,7 @@ app.command()(run.run)
 app.command()(verify.verify)
 app.add_typer(task.app, name="task")
 app.add_typer(storage.app, name="store")
+app.command()(shell.shell)
 app.command()(doctor.doctor)
 
 
