@@ -73,7 +73,7 @@ def test_the_outputs_can_be_opened_again(bench: Any) -> None:
 
 
 def test_a_child_in_a_session_of_its_own_dies_with_the_command(bench: Any) -> None:
-    ran = bench.run("sh", "-c", "setsid sh -c 'sleep 1000' & sleep 0.2; echo done")
+    ran = bench.run("sh", "-c", "setsid sh -c 'echo > there; sleep 1000' & until [ -e there ]; do :; done; echo done")
     assert (ran.out, ran.finished.ended) == ("done\n", Ended.EXITED)
 
 

@@ -17,7 +17,7 @@ with open(sys.argv[1], "wb", buffering=0) as file:
 def test_an_endless_loop_ends_at_the_time_limit(bench: Any) -> None:
     ran = bench.run("sh", "-c", "echo begun; while :; do :; done", seconds=1)
     assert (ran.finished.ended, ran.finished.exit_code, ran.out) == (Ended.TIME, 137, "begun\n")
-    assert ran.finished.cpu_ms > 500
+    assert ran.finished.cpu_ms > 100
 
 
 def test_a_fork_bomb_stops_at_the_process_limit(bench: Any) -> None:
@@ -55,6 +55,12 @@ def test_a_memory_hog_is_stopped(bench: Any) -> None:
     assert ran.finished.peak_mib >= 200
 
 
+def test_a_memory_hog_that_hides_from_debuggers_is_stopped(bench: Any) -> None:
+    """A process that is not dumpable is closed to its host user, but not to the namespace's owner."""
+    program = "import ctypes, time\nctypes.CDLL(None).prctl(4, 0)\nx = b'x' * (400 << 20)\ntime.sleep(1000)"
+    assert bench.python(program, memory_mib=200, seconds=50).finished.ended is Ended.MEMORY
+
+
 def test_memory_of_many_processes_is_summed(bench: Any) -> None:
     program = """
 import os, time
@@ -71,7 +77,7 @@ def test_shared_pages_are_counted_once(bench: Any) -> None:
     program = """
 import os, time
 x = b"x" * (100 << 20)
-children = [os.fork() or time.sleep(1.5) or os._exit(0) for _ in range(6)]
+children = [os.fork() or time.sleep(0.5) or os._exit(0) for _ in range(6)]
 print([os.waitpid(child, 0)[1] for child in children])
 """
     ran = bench.python(program, memory_mib=300)
