@@ -63,12 +63,13 @@ def fetch(
         nanobench fetch unidiff-1.0.1
     """
     found, files = common.project(project), common.store(store)
+    common.talk.begin()
     counts = {}
     with Online() as network:
         for task in _named(found, tasks):
             locked = current(found, task)
             packages = (*packages_of(_locks(found, task)), *locked.harness.value.package)
-            fetch_packages(packages, files, online=network, say=common.say)
+            fetch_packages(packages, files, online=network, say=common.say, progress=common.talk.fetched)
             keep(locked, files)
             counts[task] = len(packages)
     lines = [f"{task}: {count} files in the store" for task, count in counts.items()]

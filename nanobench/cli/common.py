@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from nanobench import __version__
+from nanobench.cli.talk import Talk, printable
 from nanobench.errors import MachineFailure, NanobenchError
 from nanobench.formats import json
 from nanobench.image.workbench import Workbench
@@ -37,21 +37,13 @@ ProjectPath = Annotated[
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Make no connection; what is missing is an error (exit 3).")]
 
-_talk = Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def say(line: str) -> None:
-    """One line of talk on stderr. Its text is data: no markup is read from it, control characters are shown."""
-    _talk.print(printable(line), markup=False)
-
-
-def printable(text: str) -> str:
-    """The text with terminal control characters made visible (names and messages may come from strangers)."""
-    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+talk = Talk()
+say = talk.say
 
 
 def show(document: Any, text: str, *, as_json: bool) -> None:
     """The verdict on stdout: the document as JSON, or its text for people."""
+    talk.end()
     sys.stdout.write(json.pretty(document).decode() if as_json else printable(text).rstrip("\n") + "\n")
     sys.stdout.flush()
 
@@ -63,7 +55,7 @@ def project(path: Path | None) -> Project:
 
 def store(path: Path | None) -> Store:
     """The store named, or the default one."""
-    return Store((path or default_root()).absolute())
+    return Store((path or default_root()).absolute(), say=say)
 
 
 def workbench(store_path: Path | None) -> Workbench:
@@ -74,7 +66,8 @@ def workbench(store_path: Path | None) -> Workbench:
         raise MachineFailure(
             "NB_NO_ENGINE", "no sandbox engine works here", details=problems, hint="nanobench doctor"
         )
-    return Workbench(store=store(store_path), engine=engine, say=say)
+    talk.begin()
+    return Workbench(store=store(store_path), engine=engine, say=say, fetched=talk.fetched)
 
 
 @contextmanager
@@ -98,6 +91,8 @@ def exits(*, as_json: bool = False) -> Iterator[None]:
         raise typer.Exit(failure.exit_code) from None
     except Exception as error:
         raise typer.Exit(_bug(error)) from None
+    finally:
+        talk.end()
 
 
 _DISK = "see free space and permissions there; nanobench store gc frees space, nanobench doctor looks further"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Annotated
 
 import typer
@@ -44,5 +45,6 @@ def _options(
 
 
 def main() -> None:
-    """The entry point of the ``nanobench`` script."""
+    """The entry point of the ``nanobench`` script. A polite kill is an interruption: what runs is cleaned up."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     app()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, cast, get_args
@@ -82,7 +83,7 @@ def run(
     for each in task_locks.values():
         keep(each, bench.store)
     state = RunState(destination.with_name(destination.name + ".state"), manifest)
-    work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_told)
+    work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_teller(len(state.pending())))
     results = work.go(jobs=jobs or jobs_for(stages))
     publish(work, destination)
     state.remove()
@@ -135,8 +136,9 @@ def _manifest(tasks: dict[str, LockedTask], provider: Provider, modes: tuple[Mod
     )
 
 
-def _told(result: CellResult) -> None:
-    common.say(_line(result))
+def _teller(cells: int) -> Callable[[CellResult], None]:
+    done = itertools.count(1)
+    return lambda result: common.say(f"cell {next(done)} of {cells}: {_line(result)}")
 
 
 def _line(result: CellResult) -> str:

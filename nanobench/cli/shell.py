@@ -41,6 +41,7 @@ def shell(
     locks = Locks(task=locked.task.value, environment=locked.environment.value)
     with Online() as network:
         image = realise(locks, online=None if offline else network, bench=bench)
+    common.talk.end()
     limits = locked.task.value.limits
     with bench.store.scratch("shell") as scratch:
         workspace = fresh_workspace(image.workspace, scratch / "workspace")

@@ -45,7 +45,7 @@ def lock_environment(
         online: the permission to use the network; without it everything must be pinned and in the store.
     """
     pins = _pins(spec, old, upgrade, online, bench)
-    fetch(pins.packages, bench.store, online=online, say=bench.say)
+    fetch(pins.packages, bench.store, online=online, say=bench.say, progress=bench.fetched)
     keep = old.built if old is not None and old.package == pins.packages else ()
     built = build_environment(spec.value, pins.packages, epoch=pins.epoch, bench=bench, built=keep)
     return _lock(spec, pins, built), built

@@ -109,7 +109,7 @@ def _case(
 ) -> Case:
     task, environment = specs.task.value, specs.environment.value
     source = source_of(task)
-    fetch(source.packages(), bench.store, online=online, say=bench.say)
+    fetch(source.packages(), bench.store, online=online, say=bench.say, progress=bench.fetched)
     image = build_task(source, layers, bench=bench)
     change = solution_of(task, source, image, bench=bench)
     arena = arena_of(task, image, change, limits=environment.limits, env=environment.env, bench=bench)

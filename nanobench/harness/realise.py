@@ -21,5 +21,5 @@ def realise_closure(lock: HarnessLock, *, online: Online | None, bench: Workbenc
     """
     check_contract(lock)
     if bench.store.tree(closure_key(lock)) is None:
-        fetch(lock.package, bench.store, online=online, say=bench.say)
+        fetch(lock.package, bench.store, online=online, say=bench.say, progress=bench.fetched)
     return build_closure(lock, bench.store)

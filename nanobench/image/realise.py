@@ -54,7 +54,7 @@ def realise_environment(lock: EnvironmentLock, *, online: Online | None, bench: 
     """
     where = f"locks/environments/{lock.name}.lock.toml"
     spec = structure(lock.original, Environment, where=f"{where}: original")
-    fetch(lock.package, bench.store, online=online, say=bench.say)
+    fetch(lock.package, bench.store, online=online, say=bench.say, progress=bench.fetched)
     built = build_environment(spec, lock.package, epoch=lock.source_date_epoch, bench=bench, built=lock.built)
     differing = tuple(
         f"layer {new.role}: built {new.diff_id} ({new.size} bytes), locked {old.diff_id} ({old.size} bytes)"
@@ -73,7 +73,7 @@ def realise(locks: Locks, *, online: Online | None, bench: Workbench) -> BuiltTa
         Refused: ``NB_IMAGE_DIFFERS`` naming every digest that came out different.
     """
     environment = realise_environment(locks.environment, online=online, bench=bench)
-    fetch(locks.source.packages(), bench.store, online=online, say=bench.say)
+    fetch(locks.source.packages(), bench.store, online=online, say=bench.say, progress=bench.fetched)
     built = build_task(locks.source, environment, bench=bench)
     differing = identity_differences(locks.task, built)
     if differing:

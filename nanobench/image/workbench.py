@@ -10,10 +10,15 @@ from nanobench.sandbox.interface import Engine
 from nanobench.store.store import Store
 
 
+def _ignore(_: int) -> None:
+    pass
+
+
 @frozen(kw_only=True)
 class Workbench:
-    """Store, engine and talk; handed down, never global."""
+    """Store, engine and talk; handed down, never global. ``fetched`` is told the bytes of each piece that arrives."""
 
     store: Store
     engine: Engine
     say: Callable[[str], None]
+    fetched: Callable[[int], None] = _ignore

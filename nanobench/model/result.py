@@ -144,7 +144,10 @@ class Attempt:
 
 @frozen(kw_only=True)
 class CellResult:
-    """One finished cell. ``score`` is absent when the run was not the agent's to lose (see the cause table)."""
+    """One finished cell. ``score`` is absent when the run was not the agent's to lose (see the cause table).
+
+    ``weak_limits`` names the limits that the engine could only watch, not enforce, on the machine of the run.
+    """
 
     schema: Literal[1]
     cell: Cell
@@ -160,6 +163,7 @@ class CellResult:
     dropped: tuple[str, ...] = texts(default=())
     usage: Usage
     temperature_pinned: bool
+    weak_limits: tuple[str, ...] = texts(default=())
     blobs: Blobs
     score: Score | None = None
     failure_label: str | None = None

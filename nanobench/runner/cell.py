@@ -106,6 +106,7 @@ def _result(stage: Stage, cell: Cell, session: Session, run: _Run, number: int, 
         dropped=session.taken.dropped,
         usage=session.summary.usage,
         temperature_pinned=session.summary.temperature_pinned,
+        weak_limits=session.finished.weak,
         blobs=_keep(session, run.grading, bench),
         score=run.score,
     )
