@@ -5,12 +5,21 @@ from __future__ import annotations
 from threading import Lock
 
 from rich.console import Console
-from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.filesize import decimal
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 
 def printable(text: str) -> str:
     """The text with terminal control characters made visible (names and messages may come from strangers)."""
     return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
+class _Arrived(ProgressColumn):
+    """The bytes that have arrived, once any have."""
+
+    def render(self, task: Task) -> Text:
+        return Text(decimal(int(task.completed)) if task.completed else "")
 
 
 class Talk:
@@ -38,8 +47,9 @@ class Talk:
     def begin(self) -> None:
         """Show the moving line from now on, when there is a terminal to show it on."""
         if self._console.is_terminal and self._progress is None:
-            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-            self._progress = Progress(*columns, DownloadColumn(), console=self._console, transient=True)
+            text = TextColumn("{task.description}", markup=False)
+            columns = (SpinnerColumn(), text, TimeElapsedColumn(), _Arrived())
+            self._progress = Progress(*columns, console=self._console, transient=True)
             self._progress.start()
             self._restart("")
 
