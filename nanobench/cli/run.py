@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,14 +13,14 @@ import typer
 from nanobench import __version__
 from nanobench.cli import common
 from nanobench.cli.locked import current, keep
+from nanobench.cli.provider import FILE, Asked, provider_of
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
-from nanobench.gateway.upstream import Secret, Upstream
 from nanobench.model.result import CellResult, Mode, RunManifest
 from nanobench.runner.plan import plan
-from nanobench.runner.providers import Endpoint, Provider, Scripted
+from nanobench.runner.providers import Provider
 from nanobench.runner.run import Run, jobs_for, publish
 from nanobench.runner.stage import LockedTask, set_stage
 from nanobench.runner.state import RunState
@@ -31,7 +30,7 @@ from nanobench.runner.state import RunState
 def run(
     tasks: Annotated[list[str] | None, typer.Argument(help="Locked tasks (default: all).")] = None,
     provider: Annotated[
-        str, typer.Option("--provider", help=f"{', '.join(sorted(BEHAVIOURS))} (scripted), or a name for --base-url.")
+        str, typer.Option("--provider", help=f"{', '.join(sorted(BEHAVIOURS))} (scripted), or a name.")
     ] = "",
     model: Annotated[list[str] | None, typer.Option("--model", help="A model; may be given several times.")] = None,
     base_url: Annotated[
@@ -39,6 +38,12 @@ def run(
     ] = None,
     key_env: Annotated[
         str | None, typer.Option("--key-env", help="The environment variable that holds the provider's key.")
+    ] = None,
+    key_file: Annotated[
+        Path | None, typer.Option("--key-file", help="A file that holds nothing but the key.")
+    ] = None,
+    providers: Annotated[
+        Path | None, typer.Option("--providers", help=f"Endpoints by name (default: {FILE} of the project).")
     ] = None,
     mode: Annotated[list[str] | None, typer.Option("--mode", help="hinted (default) or navigation; or both.")] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell.")] = 1,
@@ -69,7 +74,15 @@ def run(
         nanobench run --frozen --provider nop --mode hinted --mode navigation --out runs/nop
     """
     found = common.project(project)
-    chosen = _provider(provider, base_url, key_env, model or [])
+    asked = Asked(
+        name=provider,
+        base_url=base_url,
+        models=tuple(model or ()),
+        key_env=key_env,
+        key_file=key_file,
+        file=providers,
+    )
+    chosen = provider_of(asked, folder=found.root)
     names = _tasks(tasks or list(found.locked_ids()), lock_file)
     task_locks = {name: current(found, name, lock_file=lock_file) for name in names}
     destination = (out or found.root / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()
@@ -100,22 +113,6 @@ def _tasks(names: list[str], lock_file: Path | None) -> list[str]:
     if lock_file is not None and len(names) != 1:
         raise Misuse("NB_USAGE", "--lock goes with exactly one task", where="--lock")
     return names
-
-
-def _provider(name: str, base_url: str | None, key_env: str | None, models: list[str]) -> Provider:
-    if base_url is None:
-        if name not in BEHAVIOURS:
-            hint = f"--provider {'|'.join(sorted(BEHAVIOURS))}, or --base-url and --model"
-            raise Misuse("NB_USAGE", f"no scripted provider {name!r}", where="--provider", hint=hint)
-        return Scripted(behaviour=name, models=tuple(models or [name]))
-    if not models:
-        raise Misuse("NB_USAGE", "name at least one model", where="--model")
-    key = None
-    if key_env is not None:
-        if not os.environ.get(key_env):
-            raise Misuse("NB_KEY", f"the variable {key_env} is not set or empty", where="--key-env")
-        key = Secret(os.environ[key_env])
-    return Endpoint(address=Upstream(name=name or "provider", base_url=base_url, key=key), models=tuple(models))
 
 
 def _modes(names: Iterable[str]) -> tuple[Mode, ...]:

@@ -15,6 +15,7 @@ from nanobench.model.lock import (
     HarnessLock,
     TaskLock,
 )
+from nanobench.model.provider import Providers
 from nanobench.model.result import BundleManifest, CellResult, GradingRecord, RunManifest
 from nanobench.model.task import Dataset, Task
 
@@ -32,6 +33,7 @@ KINDS: dict[str, type] = {
     "run": RunManifest,
     "bundle": BundleManifest,
     "outcomes": GradingRecord,
+    "providers": Providers,
 }
 """Document kind → class; each has ``schemas/<kind>.schema.json``."""
 

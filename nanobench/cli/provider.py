@@ -1,0 +1,78 @@
+"""Which provider did the person mean: a scripted one, an address on the command line, or an entry of a file?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from attrs import frozen
+
+from nanobench.errors import Misuse
+from nanobench.formats.documents import read_spec
+from nanobench.gateway.scripted.behaviours import BEHAVIOURS
+from nanobench.gateway.upstream import Secret, Upstream
+from nanobench.model.provider import ProviderEntry, Providers
+from nanobench.runner.providers import Endpoint, Provider, Scripted
+
+FILE = "providers.toml"
+_MAX_KEY_FILE = 64 << 10
+
+
+@frozen(kw_only=True)
+class Asked:
+    """The options about the provider, as given. A key itself is never an option: others can read command lines."""
+
+    name: str
+    base_url: str | None
+    models: tuple[str, ...]
+    key_env: str | None
+    key_file: Path | None
+    file: Path | None
+
+
+def provider_of(asked: Asked, *, folder: Path) -> Provider:
+    """The provider that was asked for; ``folder`` is where ``providers.toml`` is looked for when none is named.
+
+    Raises:
+        Misuse: ``NB_USAGE`` when nothing fits, ``NB_KEY`` when the named key is not there.
+    """
+    if asked.base_url is not None:
+        entry = ProviderEntry(name=asked.name or "provider", base_url=asked.base_url)
+        return _endpoint(entry, asked, folder)
+    if asked.name in BEHAVIOURS:
+        return Scripted(behaviour=asked.name, models=asked.models or (asked.name,))
+    entries = _entries(asked.file or folder / FILE, wanted=asked.file is not None)
+    if asked.name in entries:
+        return _endpoint(entries[asked.name], asked, folder)
+    known = ", ".join((*sorted(BEHAVIOURS), *sorted(entries)))
+    hint = f"one of {known}; or give --base-url and --model, or an entry in {FILE}"
+    raise Misuse("NB_USAGE", f"no provider {asked.name!r}", where="--provider", hint=hint)
+
+
+def _entries(path: Path, *, wanted: bool) -> dict[str, ProviderEntry]:
+    if not path.is_file():
+        if wanted:
+            raise Misuse("NB_NO_FILE", "there is no such file", where=str(path))
+        return {}
+    return {entry.name: entry for entry in read_spec(path.read_bytes(), Providers, where=str(path)).provider}
+
+
+def _endpoint(entry: ProviderEntry, asked: Asked, folder: Path) -> Endpoint:
+    models = asked.models or entry.models
+    if not models:
+        raise Misuse("NB_USAGE", "name at least one model", where="--model")
+    env = asked.key_env or (entry.key_env if asked.key_file is None else None)
+    file = asked.key_file or (folder / entry.key_file if entry.key_file and asked.key_env is None else None)
+    return Endpoint(address=Upstream(name=entry.name, base_url=entry.base_url, key=_key(env, file)), models=models)
+
+
+def _key(env: str | None, file: Path | None) -> Secret | None:
+    if env is not None:
+        if not os.environ.get(env):
+            raise Misuse("NB_KEY", f"the variable {env} is not set, or empty", where="--key-env")
+        return Secret(os.environ[env])
+    if file is not None:
+        if not file.is_file() or file.stat().st_size > _MAX_KEY_FILE:
+            raise Misuse("NB_KEY", "there is no such file, or it is no key", where=str(file))
+        return Secret(file.read_text("utf-8", "replace").strip())
+    return None

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from nanobench.cli.provider import Asked, provider_of
+from nanobench.errors import Misuse, Refused
+from nanobench.runner.providers import Endpoint, Scripted
+
+NOTHING = Asked(name="", base_url=None, models=(), key_env=None, key_file=None, file=None)
+FILE = """\
+schema = 1
+[[provider]]
+name = "local"
+base_url = "http://127.0.0.1:11434/v1"
+models = ["small", "large"]
+[[provider]]
+name = "hosted"
+base_url = "https://models.example/v1"
+key_env = "HOSTED_KEY"
+[[provider]]
+name = "filed"
+base_url = "https://models.example/v1"
+key_file = "key.txt"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "providers.toml").write_text(FILE)
+    (tmp_path / "key.txt").write_text("key-of-the-file\n")
+    return tmp_path
+
+
+def key(provider: object) -> str | None:
+    assert isinstance(provider, Endpoint)
+    return provider.address.key.reveal() if provider.address.key else None
+
+
+def test_a_scripted_behaviour_is_its_own_model(folder: Path) -> None:
+    provider = provider_of(attrs.evolve(NOTHING, name="oracle"), folder=folder)
+    assert provider == Scripted(behaviour="oracle", models=("oracle",))
+
+
+def test_an_entry_of_the_file_brings_its_address_and_models(folder: Path) -> None:
+    provider = provider_of(attrs.evolve(NOTHING, name="local"), folder=folder)
+    assert isinstance(provider, Endpoint)
+    assert (provider.address.base_url, provider.models) == ("http://127.0.0.1:11434/v1", ("small", "large"))
+    assert key(provider) is None
+
+
+def test_models_of_the_command_line_win(folder: Path) -> None:
+    provider = provider_of(attrs.evolve(NOTHING, name="local", models=("other",)), folder=folder)
+    assert provider.models == ("other",)
+
+
+def test_the_key_comes_from_the_named_variable_or_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTED_KEY", "key-of-the-variable")
+    hosted = attrs.evolve(NOTHING, name="hosted", models=("m",))
+    assert key(provider_of(hosted, folder=folder)) == "key-of-the-variable"
+    assert key(provider_of(attrs.evolve(hosted, name="filed"), folder=folder)) == "key-of-the-file"
+    other = attrs.evolve(hosted, key_file=folder / "key.txt")
+    assert key(provider_of(other, folder=folder)) == "key-of-the-file"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": "unknown"}, "no provider 'unknown'"),
+        ({"name": "hosted", "models": ("m",)}, "HOSTED_KEY is not set"),
+        ({"base_url": "http://127.0.0.1/v1"}, "name at least one model"),
+        ({"name": "local", "key_file": Path("/nonexistent")}, "no such file"),
+        ({"name": "local", "file": Path("/nonexistent")}, "no such file"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], words: str
+) -> None:
+    monkeypatch.delenv("HOSTED_KEY", raising=False)
+    with pytest.raises(Misuse, match=words):
+        provider_of(attrs.evolve(NOTHING, **changes), folder=folder)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("line", ['key = "sk-secret"', 'base_url = "https://user:pw@models.example/v1"'])
+def test_a_file_that_holds_a_key_itself_is_refused(folder: Path, line: str) -> None:
+    (folder / "providers.toml").write_text(f'schema = 1\n[[provider]]\nname = "x"\n{line}\n')
+    with pytest.raises(Refused, match="Providers"):
+        provider_of(attrs.evolve(NOTHING, name="x"), folder=folder)
