@@ -39,9 +39,7 @@ def run(
     key_env: Annotated[
         str | None, typer.Option("--key-env", help="The environment variable that holds the provider's key.")
     ] = None,
-    key_file: Annotated[
-        Path | None, typer.Option("--key-file", help="A file that holds nothing but the key.")
-    ] = None,
+    key_file: Annotated[Path | None, typer.Option("--key-file", help="A file that holds only the key.")] = None,
     providers: Annotated[
         Path | None, typer.Option("--providers", help=f"Endpoints by name (default: {FILE} of the project).")
     ] = None,
