@@ -23,12 +23,19 @@ from nanobench.errors import Misuse
 _CA_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
 
 
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a uid that nobody named, and no $HOME: then nothing is configured there
+        return Path("/nonexistent")
+
+
 @frozen(kw_only=True)
 class Registries:
     """The client's configuration. The defaults are this process's; tests give their own."""
 
     env: Mapping[str, str] = field(factory=lambda: os.environ)
-    home: Path = field(factory=Path.home)
+    home: Path = field(factory=_home)
     etc: Path = Path("/etc")
     project: Path = field(factory=Path.cwd)
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from attrs import frozen
 
 from nanobench.sandbox.interface import HOME, MOUNTS, WORKSPACE, Mount, Request, SandboxLimits
+from nanobench.store.files import make_folder
 
 CHROOT = (
     "this is a plain chroot, where the kernel allows no sandbox: enter the root file system with pivot_root instead "
@@ -85,15 +86,14 @@ def trial() -> Iterator[Request]:
 def host_layer(layer: Path) -> tuple[Path, tuple[Mount, ...]]:
     """A new layer tree at ``layer`` and the read-only mounts that put this machine's programs into it."""
     for name in (WORKSPACE, HOME, MOUNTS, "/proc", "/dev", "/tmp", "/etc"):  # noqa: S108 (inside)
-        layer.joinpath(name[1:]).mkdir(parents=True)
-    layer.chmod(0o755)
+        make_folder(layer / name[1:])
     mounts = []
     for name in HOST_DIRECTORIES:
         host, inside = Path("/", name), layer / name
         if host.is_symlink():
             inside.symlink_to(host.readlink())
         elif host.is_dir():
-            inside.mkdir()
+            make_folder(inside)
             mounts.append(Mount(source=host, target=f"/{name}"))
     return layer, tuple(mounts)
 

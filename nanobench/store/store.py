@@ -33,9 +33,17 @@ _ROOMS = ("blobs/sha256", "blobs/sha512", "trees", "recipes", "roots", "quaranti
 
 
 def default_root() -> Path:
-    """``$NANOBENCH_STORE``, else ``nanobench`` in the user's cache directory (``$XDG_CACHE_HOME``)."""
+    """``$NANOBENCH_STORE``, else ``nanobench`` in the user's cache directory (``$XDG_CACHE_HOME``).
+
+    Raises:
+        MachineFailure: ``NB_STORE`` for a user without a home.
+    """
     chosen = os.environ.get("NANOBENCH_STORE")
-    return Path(chosen).absolute() if chosen else platformdirs.user_cache_path("nanobench")
+    place = Path(chosen).absolute() if chosen else platformdirs.user_cache_path("nanobench")
+    if not place.is_absolute():  # a uid that nobody named, and no $HOME
+        hint = "choose a place with --store or $NANOBENCH_STORE"
+        raise MachineFailure("NB_STORE", "this user has no home for a store", hint=hint)
+    return place
 
 
 class Store:
