@@ -1,10 +1,8 @@
-"""Publishes a bundle: everything is written beside its final name, then renamed once."""
+"""Publishes a bundle: everything is written into another folder, which then gets the bundle's name."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from nanobench.errors import Misuse
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_json
 from nanobench.model.result import Blobs, BundleManifest, CellResult, RunManifest
+from nanobench.store.files import remove_tree
 
 MANIFEST = "manifest.json"
 RUN = "run.json"
@@ -39,10 +38,13 @@ def write_bundle(
     results: Iterable[CellResult],
     locks: Mapping[str, bytes],
     blobs: Mapping[str, Path],
+    *,
+    building: Path,
 ) -> Path:
     """Write a bundle folder, whole or not at all.
 
     Args:
+        building: the folder to write in, on the destination's file system; what a killed run left there goes.
         locks: path below the bundle's ``locks/`` → bytes.
         blobs: sha256 → file that holds it.
 
@@ -51,8 +53,9 @@ def write_bundle(
     """
     if destination.exists():
         raise Misuse("NB_EXISTS", "already exists", where=str(destination), hint="choose another --out")
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(dir=destination.parent, prefix=f".{destination.name}."))
+    if building.exists():
+        remove_tree(building)
+    building.mkdir(parents=True)
     try:
         files = {RUN: _put(building, RUN, dump_json(run))}
         for result in results:
@@ -67,7 +70,7 @@ def write_bundle(
         building.chmod(0o755)
         building.rename(destination)
     except BaseException:
-        shutil.rmtree(building, ignore_errors=True)
+        remove_tree(building)
         raise
     return destination
 

@@ -11,6 +11,7 @@ from typing import Annotated, cast, get_args
 import typer
 
 from nanobench import __version__
+from nanobench.bundle.read import open_bundle
 from nanobench.cli import common
 from nanobench.cli.locked import current, keep
 from nanobench.cli.provider import FILE, Asked, provider_of
@@ -85,19 +86,22 @@ def run(
     task_locks = {name: current(found, name, lock_file=lock_file) for name in names}
     destination = (out or found.root / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()
     manifest = _manifest(task_locks, chosen, _modes(mode or ["hinted"]), repeats)
-    if destination.exists():
-        raise Misuse("NB_EXISTS", "already exists", where=str(destination), hint="choose another --out")
+    if destination.exists() and not RunState.place(destination).exists():
+        raise _exists(destination)
     bench = common.workbench(store)
     with Online() as network:
         online = None if offline or frozen else network
         stages = {name: set_stage(each, online=online, bench=bench) for name, each in task_locks.items()}
     for each in task_locks.values():
         keep(each, bench.store)
-    state = RunState(destination.with_name(destination.name + ".state"), manifest)
-    work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_teller(len(state.pending())))
-    results = work.go(jobs=jobs or jobs_for(stages))
-    publish(work, destination)
-    state.remove()
+    state = RunState(RunState.place(destination), manifest)
+    with state.alone():
+        work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_teller(len(state.pending())))
+        if not destination.exists():
+            work.go(jobs=jobs or jobs_for(stages))
+            publish(work, destination)
+        results = _published(destination, manifest)
+        state.remove()
     common.show(
         {"bundle": str(destination), "results": [unstructure(r) for r in results]},
         "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
@@ -129,6 +133,18 @@ def _manifest(tasks: dict[str, LockedTask], provider: Provider, modes: tuple[Mod
         locks={name: locked.task.sha256 for name, locked in tasks.items()},
         cells=plan(tasks, provider=facts.name, models=facts.models, modes=modes, repeats=repeats),
     )
+
+
+def _published(destination: Path, manifest: RunManifest) -> tuple[CellResult, ...]:
+    """The results of a bundle, read back; it may be of an earlier run that was killed before it could say so."""
+    bundle = open_bundle(destination)
+    if bundle.run != manifest:
+        raise _exists(destination)
+    return tuple(bundle.result(cell) for cell in manifest.cells)
+
+
+def _exists(destination: Path) -> Misuse:
+    return Misuse("NB_EXISTS", "already exists", where=str(destination), hint="choose another --out")
 
 
 def _teller(cells: int) -> Callable[[CellResult], None]:

@@ -63,13 +63,13 @@ class Run:
             attempt = result.attempts[-1]
             if attempt.cause is Cause.INTERRUPTED:
                 raise KeyboardInterrupt
-            self.state.record_attempt(cell, attempt)
             if number > policy(attempt.cause).retries:
                 break
+            self.state.record_attempt(cell, attempt)
             self.bench.say(f"{cell.id}: {attempt.cause.value} ({attempt.detail}); trying again")
-        result = evolve(result, attempts=self.state.attempts(cell))
+        result = evolve(result, attempts=(*self.state.attempts(cell), attempt))
         with self._keeping:
-            self.bench.store.register_root(self.state.path, self._kept(result))
+            self.bench.store.register_root(self.state.folder, self._kept(result))
             self.state.finish(result)
         self.finished(result)
 
@@ -97,7 +97,7 @@ def publish(run: Run, destination: Path) -> Path:
         locks[f"environments/{locked.environment.value.name}.lock.toml"] = dump_lock(locked.environment.value)
         locks[f"harness/{locked.harness.value.name}.lock.toml"] = dump_lock(locked.harness.value)
     paths = {blob: run.bench.store.blob(Digest(f"sha256:{blob}")) for blob in sorted(blobs)}
-    return write_bundle(destination, run.state.manifest, results, locks, paths)
+    return write_bundle(destination, run.state.manifest, results, locks, paths, building=run.state.building)
 
 
 def jobs_for(stages: Mapping[str, Stage]) -> int:

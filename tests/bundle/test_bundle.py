@@ -30,7 +30,9 @@ def bundle(tmp_path: Path, cell_result: CellResult, task_lock: TaskLock) -> Path
         locks={"x": sha256_hex(lock)},
         cells=(result.cell,),
     )
-    return write_bundle(tmp_path / "bundle", run, [result], {"x.lock.toml": lock}, {digest: blob})
+    return write_bundle(
+        tmp_path / "bundle", run, [result], {"x.lock.toml": lock}, {digest: blob}, building=tmp_path / "new"
+    )
 
 
 def test_a_fresh_bundle_has_no_problems_and_reads_back(bundle: Path, task_lock: TaskLock) -> None:
@@ -96,7 +98,14 @@ def test_an_existing_folder_is_never_overwritten_and_a_failure_leaves_nothing(
 ) -> None:
     run = open_bundle(bundle).run
     with pytest.raises(Misuse, match="already exists"):
-        write_bundle(bundle, run, [], {}, {})
+        write_bundle(bundle, run, [], {}, {}, building=tmp_path / "building")
     with pytest.raises(FileNotFoundError):
-        write_bundle(tmp_path / "new", run, [cell_result], {}, {"0" * 64: tmp_path / "missing"})
+        write_bundle(
+            tmp_path / "new",
+            run,
+            [cell_result],
+            {},
+            {"0" * 64: tmp_path / "missing"},
+            building=tmp_path / "building",
+        )
     assert sorted(p.name for p in tmp_path.iterdir()) == ["blob", "bundle"]

@@ -25,7 +25,7 @@ def manifest(cell_result: CellResult) -> RunManifest:
 def test_a_cell_is_pending_until_it_has_a_result(
     tmp_path: Path, manifest: RunManifest, cell_result: CellResult
 ) -> None:
-    state = RunState(tmp_path / "state.sqlite", manifest)
+    state = RunState(tmp_path / "state", manifest)
     first, second, third = manifest.cells
     state.record_attempt(first, Attempt(number=1, cause=Cause.WIRE))
     assert state.pending() == (first, second, third)
@@ -35,13 +35,13 @@ def test_a_cell_is_pending_until_it_has_a_result(
 
 
 def test_attempts_are_kept_and_never_overwritten(tmp_path: Path, manifest: RunManifest) -> None:
-    state = RunState(tmp_path / "state.sqlite", manifest)
+    state = RunState(tmp_path / "state", manifest)
     cell = manifest.cells[0]
     state.record_attempt(cell, Attempt(number=1, cause=Cause.WIRE, detail="gone"))
     with pytest.raises(Refused):
         state.record_attempt(cell, Attempt(number=1, cause=Cause.FINISHED))
     state.record_attempt(cell, Attempt(number=2, cause=Cause.FINISHED))
-    assert [a.cause for a in RunState(state.path, manifest).attempts(cell)] == [Cause.WIRE, Cause.FINISHED]
+    assert [a.cause for a in RunState(state.folder, manifest).attempts(cell)] == [Cause.WIRE, Cause.FINISHED]
 
 
 def test_the_state_of_another_plan_is_refused(tmp_path: Path, manifest: RunManifest) -> None:
@@ -52,8 +52,9 @@ def test_the_state_of_another_plan_is_refused(tmp_path: Path, manifest: RunManif
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, manifest: RunManifest) -> None:
-    (tmp_path / "s").write_bytes(b"x" * 5000)
-    with pytest.raises(Refused, match="not a usable state file"):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "run.sqlite").write_bytes(b"x" * 5000)
+    with pytest.raises(Refused, match="not a usable state"):
         RunState(tmp_path / "s", manifest)
 
 
