@@ -39,8 +39,9 @@ class Package:
 
     ``path`` is its place below the registry of the purl's type (deb: the pool path; pypi: ``project/file`` of
     the simple index; npm: ``name/-/file.tgz``). ``digest`` is ``sha256:…`` or the ecosystem's own ``sha512:…``.
-    ``role`` says what it is for: ``debian``, ``python``, ``python-build``, ``installer``, ``npm``, ``node``.
-    ``target`` is where the npm closure unpacks it (``node_modules/…``).
+    ``role`` says what it is for: ``debian``, ``python``, ``python-build``, ``installer``, ``npm``, ``node`` (Node
+    itself; in an environment its package manager too).
+    ``target`` is where the harness closure unpacks it (``node_modules/…``).
     """
 
     purl: str = text(PURL)
@@ -65,7 +66,7 @@ class Built:
 class Layer:
     """One uncompressed layer: its diff_id (sha256 of the tar) and its size in bytes."""
 
-    role: Literal["debian", "python", "bytecode", "task"]
+    role: Literal["debian", "python", "bytecode", "node", "task"]
     diff_id: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
 
@@ -75,6 +76,14 @@ class Reference:
     """Another lock, by content: ``sha256`` is of the referenced file's bytes."""
 
     name: str = text(IDENTIFIER)
+    sha256: str = text(SHA256)
+
+
+@frozen(kw_only=True)
+class Lockfile:
+    """The project's own lockfile, which the environment's npm packages were pinned from."""
+
+    path: str = text(RELATIVE_PATH)
     sha256: str = text(SHA256)
 
 
@@ -100,6 +109,7 @@ class EnvironmentLock:
     layer: tuple[Layer, ...]
     warning: tuple[str, ...] = texts(default=())
     built: tuple[Built, ...] = ()
+    lockfile: Lockfile | None = None
     package: tuple[Package, ...]
 
     def __attrs_post_init__(self) -> None:

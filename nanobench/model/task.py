@@ -83,7 +83,7 @@ class Suite:
 
     name: str = text(IDENTIFIER)
     language: str = text(IDENTIFIER)
-    format: Literal["pytest"]
+    format: Literal["pytest", "vitest", "jest", "mocha", "node-test"]
     command: tuple[str, ...] = texts(unique=False, nonempty=True)
     seconds: int = whole(1, 86_400, default=600)
 
