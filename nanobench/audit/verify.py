@@ -19,14 +19,14 @@ from nanobench.audit.steps import Step, sorted_out, step
 from nanobench.bundle.read import Bundle, open_bundle
 from nanobench.bundle.write import blob_name
 from nanobench.ecosystems.online import Online
-from nanobench.errors import CannotTell, NanobenchError
+from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.gateway.transcript import read_transcript
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.grading.trial import try_patch
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import TaskLock
-from nanobench.model.result import CellResult, Outcome
+from nanobench.model.result import Cause, CellResult, Outcome
 from nanobench.project.files import Project
 from nanobench.project.stale import gate_reasons
 
@@ -112,6 +112,7 @@ def _raw(bundle: Bundle, result: CellResult) -> RawFiles:
         patch=bundle.blob(blobs.patch),
         exchanges=read_transcript(bundle.root / blob_name(blobs.transcript)),
         outcomes=bundle.blob(blobs.outcomes) if blobs.outcomes else None,
+        report=bundle.blob(blobs.report) if blobs.report else None,
     )
 
 
@@ -123,13 +124,24 @@ def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
         seen: dict[str, dict[str, Outcome]] = {}
         for result in _results(bundle, task):
             outcomes, patch = result.blobs.outcomes, result.blobs.patch
-            if outcomes is None:
+            if outcomes is None and result.cause is not Cause.GRADER:
                 continue
             audit.bench.say(f"testing the patch again: {result.cell.id}")
+            if outcomes is None:
+                yield from _gradable(result.cell.id, place, bundle.blob(patch), audit.bench)
+                continue
             if patch not in seen:
                 seen[patch] = _outcomes(place, bundle.blob(patch), audit.bench)
             published = record_of(result, bundle.blob(outcomes)).outcomes
             yield from _unlike(result.cell.id, lock, published, seen[patch])
+
+
+def _gradable(cell: str, place: LockedArena, patch: bytes, bench: Workbench) -> Iterator[str]:
+    try:
+        _outcomes(place, patch, bench)
+    except Refused:
+        return
+    yield f"{cell}: published as a failure of the grader, and its patch can be graded"
 
 
 def _outcomes(place: LockedArena, patch: bytes, bench: Workbench) -> dict[str, Outcome]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 
 from attrs import frozen
@@ -76,6 +77,19 @@ class Bundle:
                 yield f"{name}: {error.message}"
         for cell in self.run.cells:
             yield from self._cell_problems(cell)
+        yield from self._plan_problems()
+
+    def _plan_problems(self) -> Iterator[str]:
+        """A plan is every task × model × mode × repeat, once: a cell left out or doubled shows."""
+        cells = self.run.cells
+        axes = zip(*((c.task, c.model, c.mode, c.repeat) for c in cells), strict=True)
+        full = prod(len(set(axis)) for axis in axes)
+        if len(set(cells)) != len(cells) or len(cells) != full:
+            yield f"{RUN}: {len(cells)} cells where {full} different ones make the plan"
+        planned = {cell_name(cell.id) for cell in cells}
+        for name in sorted(self.manifest.files):
+            if name.startswith("cells/") and name not in planned:
+                yield f"{name}: not in the plan"
 
     def _cell_problems(self, cell: Cell) -> Iterator[str]:
         name = cell_name(cell.id)
@@ -146,6 +160,6 @@ def _read(root: Path, name: str) -> bytes:
 
 
 def _walk(root: Path) -> Iterator[str]:
-    for folder, _, names in os.walk(root, followlinks=False):
-        for name in names:
-            yield (Path(folder) / name).relative_to(root).as_posix()
+    for folder, folders, names in os.walk(root, followlinks=False):
+        for name in (*names, *(f for f in folders if Path(folder, f).is_symlink())):
+            yield Path(folder, name).relative_to(root).as_posix()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import sys
@@ -18,15 +19,10 @@ import typer
 from nanobench import __version__
 from nanobench.cli.talk import Talk, printable
 from nanobench.errors import MachineFailure, NanobenchError
-from nanobench.formats import json
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
 from nanobench.sandbox.bubblewrap import Bubblewrap
-from nanobench.sandbox.interface import Engine
 from nanobench.store.store import Store, default_root
-
-EXIT_BUG = 2
-EXIT_INTERRUPTED = 130
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON on stdout.")]
 StorePath = Annotated[
@@ -42,9 +38,10 @@ say = talk.say
 
 
 def show(document: Any, text: str, *, as_json: bool) -> None:
-    """The verdict on stdout: the document as JSON, or its text for people."""
+    """The verdict on stdout: the document as JSON in ASCII, or its text for people."""
     talk.end()
-    sys.stdout.write(json.pretty(document).decode() if as_json else printable(text).rstrip("\n") + "\n")
+    said = json.dumps(document, indent=2, sort_keys=True) if as_json else printable(text).rstrip("\n")
+    sys.stdout.write(said + "\n")
     sys.stdout.flush()
 
 
@@ -60,14 +57,19 @@ def store(path: Path | None) -> Store:
 
 def workbench(store_path: Path | None) -> Workbench:
     """Store and engine, ready; an engine that cannot work here is an error with its remedy."""
-    engine: Engine = Bubblewrap()
-    problems = engine.check()
+    bench = untried_workbench(store_path)
+    problems = bench.engine.check()
     if problems:
         raise MachineFailure(
             "NB_NO_ENGINE", "no sandbox engine works here", details=problems, hint="nanobench doctor"
         )
     talk.begin()
-    return Workbench(store=store(store_path), engine=engine, say=say, fetched=talk.fetched)
+    return bench
+
+
+def untried_workbench(store_path: Path | None) -> Workbench:
+    """Store and engine, for work that is of use without the engine too."""
+    return Workbench(store=store(store_path), engine=Bubblewrap(), say=say, fetched=talk.fetched)
 
 
 @contextmanager
@@ -76,36 +78,46 @@ def exits(*, as_json: bool = False) -> Iterator[None]:
     try:
         yield
     except NanobenchError as error:
-        say(str(error))
-        if as_json:
-            show({"error": error.document()}, "", as_json=True)
-        raise typer.Exit(error.exit_code) from None
+        raise _told(error, as_json=as_json) from None
     except KeyboardInterrupt:
-        say("interrupted; nothing is left half-done")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        raise _told(_Interrupted("NB_INTERRUPTED", "nothing is left half-done"), as_json=as_json) from None
     except (typer.Exit, BrokenPipeError):
         raise
     except OSError as error:
         failure = MachineFailure("NB_OS", f"{error.strerror or error}", where=str(error.filename or ""), hint=_DISK)
-        say(str(failure))
-        raise typer.Exit(failure.exit_code) from None
+        raise _told(failure, as_json=as_json) from None
     except Exception as error:
-        raise typer.Exit(_bug(error)) from None
+        raise _told(_bug(error), as_json=as_json) from None
     finally:
         talk.end()
+
+
+class _Interrupted(NanobenchError):
+    exit_code = 130
+
+
+class _Bug(NanobenchError):
+    exit_code = 2
+
+
+def _told(error: NanobenchError, *, as_json: bool) -> typer.Exit:
+    """Say the error, as JSON too where that was asked for, and leave with its code."""
+    say(str(error))
+    if as_json:
+        show({"error": error.document()}, "", as_json=True)
+    return typer.Exit(error.exit_code)
 
 
 _DISK = "see free space and permissions there; nanobench store gc frees space, nanobench doctor looks further"
 
 
-def _bug(error: BaseException) -> int:
+def _bug(error: BaseException) -> _Bug:
     handle, name = tempfile.mkstemp(prefix="nanobench-bug-", suffix=".log")
     with os.fdopen(handle, "w") as file:
         file.write(f"nanobench {__version__}, Python {platform.python_version()}, {platform.platform()}\n")
         file.write(f"arguments: {sys.argv[1:]}\n\n")
         file.write("".join(traceback.format_exception(error)))
-    say(f"NB_BUG: this is a bug of ours ({type(error).__name__}: {error}). Please report it with {name}")
-    return EXIT_BUG
+    return _Bug("NB_BUG", f"this is a bug of ours ({type(error).__name__}: {error})", hint=f"report it with {name}")
 
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:

@@ -53,13 +53,18 @@ def lock(
         raise Misuse("NB_USAGE", "name at least one task", hint=f"known tasks: {', '.join(found.task_ids())}")
     inputs = _inputs(upgrade, upgrade_input or [])
     bench = common.workbench(store)
+    outcomes = []
     for task in tasks:
         with Online() as network:
             online = None if offline else network
             outcome = lock_task(found, task, upgrade=inputs, online=online, bench=bench, dry_run=dry_run)
         if not dry_run:
             keep(current(found, task), bench.store)
-        common.show(_document(outcome), _text(outcome, dry_run=dry_run), as_json=as_json)
+        outcomes.append(outcome)
+        if not as_json:
+            common.show(None, _text(outcome, dry_run=dry_run), as_json=False)
+    if as_json:
+        common.show({outcome.task: _document(outcome) for outcome in outcomes}, "", as_json=True)
 
 
 def _inputs(upgrade: bool, named: Iterable[str]) -> tuple[str, ...]:
@@ -77,7 +82,6 @@ def _document(outcome: LockOutcome) -> Document:
     }
     tests = outcome.lock.tests
     return {
-        "task": outcome.task,
         "image": outcome.lock.image.manifest_digest,
         "gates": gates,
         "fail_to_pass": len(tests.fail_to_pass),

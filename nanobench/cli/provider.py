@@ -11,6 +11,7 @@ from nanobench.errors import Misuse
 from nanobench.formats.documents import read_spec
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
 from nanobench.gateway.upstream import Secret, Upstream
+from nanobench.model.fields import FieldError
 from nanobench.model.provider import ProviderEntry, Providers
 from nanobench.runner.providers import Endpoint, Provider, Scripted
 
@@ -37,8 +38,7 @@ def provider_of(asked: Asked, *, folder: Path) -> Provider:
         Misuse: ``NB_USAGE`` when nothing fits, ``NB_KEY`` when the named key is not there.
     """
     if asked.base_url is not None:
-        entry = ProviderEntry(name=asked.name or "provider", base_url=asked.base_url)
-        return _endpoint(entry, asked, folder)
+        return _endpoint(_ad_hoc(asked.name or "provider", asked.base_url), asked, folder)
     if asked.name in BEHAVIOURS:
         return Scripted(behaviour=asked.name, models=asked.models or (asked.name,))
     entries = _entries(asked.file or folder / FILE, wanted=asked.file is not None)
@@ -47,6 +47,14 @@ def provider_of(asked: Asked, *, folder: Path) -> Provider:
     known = ", ".join((*sorted(BEHAVIOURS), *sorted(entries)))
     hint = f"one of {known}; or give --base-url and --model, or an entry in {FILE}"
     raise Misuse("NB_USAGE", f"no provider {asked.name!r}", where="--provider", hint=hint)
+
+
+def _ad_hoc(name: str, base_url: str) -> ProviderEntry:
+    try:
+        return ProviderEntry(name=name, base_url=base_url)
+    except FieldError as error:
+        option = "--provider" if error.field == "name" else "--base-url"
+        raise Misuse("NB_USAGE", str(error), where=option) from None
 
 
 def _entries(path: Path, *, wanted: bool) -> dict[str, ProviderEntry]:

@@ -37,7 +37,8 @@ def verify(
     if not bundle.is_dir():
         raise Misuse("NB_NO_FILE", "there is no such folder", where=str(bundle))
     with Online() as network:
-        audit = Audit(project=_project(project), bench=common.workbench(store), online=None if offline else network)
+        bench, online = common.untried_workbench(store), None if offline else network
+        audit = Audit(project=_project(project), bench=bench, online=online)
         steps = verify_bundle(bundle.absolute(), audit)
     lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *(f"  - {r}" for r in s.reasons))]
     document = {s.name: {"verdict": s.verdict, "reasons": list(s.reasons)} for s in steps}

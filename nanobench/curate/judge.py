@@ -86,6 +86,7 @@ def _facts(case: Case) -> Document:
         "documents": {kind: document_sha256(document) for kind, document in case.documents.items()},
         "statement": sha256_hex(case.statement),
         "image": case.image.image.manifest_digest,
+        "engine": case.bench.engine.name,
         "closure": case.harness.closure,
         "nanocoder": case.harness.nanocoder,
         "golden": sha256_hex(case.change.golden),

@@ -11,7 +11,7 @@ from nanobench.curate.environment import lock_environment
 from nanobench.curate.harness import keep_or_lock_harness
 from nanobench.curate.judge import Judged, judge_all
 from nanobench.curate.rebuild import rebuild
-from nanobench.curate.trials import remembered_trial
+from nanobench.curate.trials import known_trial, remember_trial
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
@@ -90,6 +90,8 @@ def lock_task(
     case = _case(specs, layers, harness, closure, online, bench)
     judged = judge_all(case)
     _check_gates(task_id, judged)
+    for patch, trial in ((b"", case.base), (case.change.golden, case.golden)):
+        remember_trial(case.arena, case.image, patch, trial, store=bench.store)
     lock = _task_lock(specs, case, judged, environment_lock)
     written = [
         *_write(project, environment.value.name, environment_lock, dry_run=dry_run),
@@ -123,8 +125,8 @@ def _case(
         image=image,
         change=change,
         arena=arena,
-        base=remembered_trial(arena, image, b"", name="base", bench=bench),
-        golden=remembered_trial(arena, image, change.golden, name="golden patch", bench=bench),
+        base=known_trial(arena, image, b"", name="base", bench=bench),
+        golden=known_trial(arena, image, change.golden, name="golden patch", bench=bench),
         bench=bench,
         rebuild=lambda: rebuild(source, layers, bench=bench),
     )

@@ -1,4 +1,8 @@
-"""The two runs that tell a solution from its base, remembered by everything that they depend on."""
+"""The two runs that tell a solution from its base, remembered by everything that they depend on.
+
+Only what a lock came of is remembered: a run that a busy machine cut, or a test that failed by chance, is run again
+by the next ``lock``.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,36 @@ from nanobench.image.task import BuiltTask
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import RECIPE
 from nanobench.model.result import GradingRecord
+from nanobench.store.store import Store
 
 
-def remembered_trial(arena: Arena, image: BuiltTask, patch: bytes, *, name: str, bench: Workbench) -> Trial:
-    """Grade a patch, or recall what came of it in the same image with the same tests, suites and limits."""
-    recipe = document_sha256(
+def known_trial(arena: Arena, image: BuiltTask, patch: bytes, *, name: str, bench: Workbench) -> Trial:
+    """What came of a patch in the same image with the same tests, suites and limits; else grade it now."""
+    recipe = _recipe(arena, image, patch)
+    known = bench.store.recall(recipe)
+    if known is not None:
+        record = structure(known["record"], GradingRecord, where=f"recipe {recipe}")
+        tree = FinalTree(tree=known["tree"], overridden=tuple(known["overridden"]))
+        return Trial(grading=Grading(record=record, failures={}, output=b""), tree=tree)
+    bench.say(f"running the tests: {name}")
+    with bench.store.scratch("trial") as scratch:
+        return try_patch(arena, patch, scratch=scratch)
+
+
+def remember_trial(arena: Arena, image: BuiltTask, patch: bytes, trial: Trial, *, store: Store) -> None:
+    """Know it from now on."""
+    store.remember(
+        _recipe(arena, image, patch),
+        {
+            "record": unstructure(trial.grading.record),
+            "tree": trial.tree.tree,
+            "overridden": list(trial.tree.overridden),
+        },
+    )
+
+
+def _recipe(arena: Arena, image: BuiltTask, patch: bytes) -> str:
+    return document_sha256(
         {
             "trial": sha256_hex(patch),
             "tests": sha256_hex(arena.tests),
@@ -27,20 +56,3 @@ def remembered_trial(arena: Arena, image: BuiltTask, patch: bytes, *, name: str,
             "recipe": RECIPE,
         }
     )
-    known = bench.store.recall(recipe)
-    if known is not None:
-        record = structure(known["record"], GradingRecord, where=f"recipe {recipe}")
-        tree = FinalTree(tree=known["tree"], overridden=tuple(known["overridden"]))
-        return Trial(grading=Grading(record=record, failures={}, output=b""), tree=tree)
-    bench.say(f"running the tests: {name}")
-    with bench.store.scratch("trial") as scratch:
-        trial = try_patch(arena, patch, scratch=scratch)
-    bench.store.remember(
-        recipe,
-        {
-            "record": unstructure(trial.grading.record),
-            "tree": trial.tree.tree,
-            "overridden": list(trial.tree.overridden),
-        },
-    )
-    return trial

@@ -72,4 +72,7 @@ def _recalled(store: Store, key: str) -> Packed | None:
     if document is None:
         return None
     packed = structure(document, Packed, where=f"recipe {key}")
-    return packed if store.has(packed.diff_id) else None
+    if not store.has(packed.diff_id):
+        return None
+    store.blob(packed.diff_id)  # a damaged one is refused even where its tree is whole
+    return packed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from attrs import frozen
 
 from nanobench.ecosystems.fetch import fetch
@@ -54,7 +56,7 @@ def realise_environment(lock: EnvironmentLock, *, online: Online | None, bench: 
     """
     where = f"locks/environments/{lock.name}.lock.toml"
     spec = structure(lock.original, Environment, where=f"{where}: original")
-    fetch(lock.package, bench.store, online=online, say=bench.say, progress=bench.fetched)
+    _bring(lock.package, online, bench)
     built = build_environment(spec, lock.package, epoch=lock.source_date_epoch, bench=bench, built=lock.built)
     differing = tuple(
         f"layer {new.role}: built {new.diff_id} ({new.size} bytes), locked {old.diff_id} ({old.size} bytes)"
@@ -73,12 +75,20 @@ def realise(locks: Locks, *, online: Online | None, bench: Workbench) -> BuiltTa
         Refused: ``NB_IMAGE_DIFFERS`` naming every digest that came out different.
     """
     environment = realise_environment(locks.environment, online=online, bench=bench)
-    fetch(locks.source.packages(), bench.store, online=online, say=bench.say, progress=bench.fetched)
+    _bring(locks.source.packages(), online, bench)
     built = build_task(locks.source, environment, bench=bench)
     differing = identity_differences(locks.task, built)
     if differing:
         raise _differs(f"locks/{locks.task.task}.lock.toml", differing)
     return built
+
+
+def _bring(packages: Iterable[Package], online: Online | None, bench: Workbench) -> None:
+    """Have every file, and look at each: a damaged one is refused even where nothing is built from it any more."""
+    wanted = tuple(packages)
+    fetch(wanted, bench.store, online=online, say=bench.say, progress=bench.fetched)
+    for package in wanted:
+        bench.store.blob(package.digest)
 
 
 def identity_differences(lock: TaskLock, built: BuiltTask) -> tuple[str, ...]:

@@ -82,8 +82,8 @@ class Cell:
     """One planned run: task × provider × model × mode × repeat (0-based)."""
 
     task: str = text(IDENTIFIER)
-    provider: str = text(r"[A-Za-z0-9_-]+")
-    model: str = text(r"[A-Za-z0-9_/.:-]+")
+    provider: str = text(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+    model: str = text(r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]*")
     mode: Mode
     repeat: int = whole(0, 10_000)
 
@@ -157,7 +157,7 @@ class CellResult:
     nanocoder: str = text()
     engine: str = text(IDENTIFIER)
     cause: Cause
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[Attempt, ...] = field(metadata={"min_items": 1})
     files_changed: tuple[str, ...] = texts(default=())
     reported_files_changed: tuple[str, ...] | None = None
     dropped: tuple[str, ...] = texts(default=())
@@ -168,6 +168,10 @@ class CellResult:
     score: Score | None = None
     failure_label: str | None = None
     also_matched: tuple[str, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if not self.attempts:
+            raise ValueError("attempts: at least one is needed")
 
 
 @frozen(kw_only=True)

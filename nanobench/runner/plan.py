@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nanobench.errors import Misuse
+from nanobench.model.fields import FieldError
 from nanobench.model.result import Cell, Mode
 
 
@@ -14,15 +15,19 @@ def plan(
     """Task × model × mode × repeat, in that order, for one provider.
 
     Raises:
-        Misuse: ``NB_PLAN`` when a model, mode or task stands twice, or when there is nothing to run.
+        Misuse: ``NB_PLAN`` when a model, mode or task stands twice, when there is nothing to run, or for a name that
+            no provider or model has.
     """
-    cells = tuple(
-        Cell(task=task, provider=provider, model=model, mode=mode, repeat=repeat)
-        for task in tasks
-        for model in models
-        for mode in modes
-        for repeat in range(repeats)
-    )
+    try:
+        cells = tuple(
+            Cell(task=task, provider=provider, model=model, mode=mode, repeat=repeat)
+            for task in tasks
+            for model in models
+            for mode in modes
+            for repeat in range(repeats)
+        )
+    except FieldError as error:
+        raise Misuse("NB_PLAN", str(error), where=error.field) from None
     ids = [cell.id for cell in cells]
     if not cells or len(set(ids)) != len(ids):
         twice = sorted({i for i in ids if ids.count(i) > 1})
