@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Literal, TypeVar, cast, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import attrs
 from cattrs import Converter
@@ -138,6 +139,30 @@ def _expecting(container: type, hook: Any) -> Any:
     return checked
 
 
+def _alternatives(kind: Any) -> dict[str, type]:
+    """The classes of a union by what their ``type`` says; empty for everything that is no such union."""
+    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
+    if not members or not all(attrs.has(member) for member in members):
+        return {}
+    return {name: member for member in members for name in get_args(get_type_hints(member)["type"])}
+
+
+def _structure_alternative(converter: Converter, kind: Any) -> Any:
+    members = _alternatives(kind)
+    choices = ", ".join(map(repr, members))
+
+    def hook(value: Any, _: Any) -> Any:
+        _expect(dict, value)
+        if "type" not in value:
+            raise FieldError("type", "missing")
+        name = value["type"]
+        if type(name) is not str or name not in members:
+            raise FieldError("type", f"expected one of {choices}, found {_named(name)}")
+        return converter.structure(value, members[name])
+
+    return hook
+
+
 def _make() -> Converter:
     converter = Converter(forbid_extra_keys=True, detailed_validation=True, prefer_attrib_converters=False)
     for kind in (str, int, bool):
@@ -159,6 +184,9 @@ def _make() -> Converter:
     def _(kind: Any) -> Any:
         return _expecting(dict, mapping_structure_factory(kind, converter))
 
+    converter.register_structure_hook_factory(
+        lambda t: bool(_alternatives(t)), lambda t: _structure_alternative(converter, t)
+    )
     converter.register_structure_hook_func(lambda t: t == Document, _plain_document)
 
     @converter.register_unstructure_hook_factory(attrs.has)

@@ -73,12 +73,25 @@ def _generic_schema(hint: Any, definitions: dict[str, Document], *, open_world: 
     if origin in (Union, UnionType):
         nullable = [{"type": "null"}] if open_world and NoneType in arguments else []
         choices = inner + nullable
+        if len(choices) > 1 and all(attrs.has(a) for a in arguments):
+            return _alternatives(arguments, inner)
         return choices[0] if len(choices) == 1 else {"anyOf": choices}
     if origin is tuple:
         return {"type": "array", "items": inner[0]}
     if origin is dict:
         return {"type": "object", **({"additionalProperties": inner[1]} if inner[1] else {})}
     raise TypeError(f"no JSON Schema for {hint!r}")
+
+
+def _alternatives(members: tuple[type, ...], schemas: list[Document]) -> Document:
+    """A table whose ``type`` says which class's rules hold, so that a validator names the key that breaks them."""
+    names = [list(get_args(get_type_hints(member)["type"])) for member in members]
+    rules = [
+        {"if": {"properties": {"type": {"enum": own}}, "required": ["type"]}, "then": schema}
+        for own, schema in zip(names, schemas, strict=True)
+    ]
+    every = [name for own in names for name in own]
+    return {"type": "object", "required": ["type"], "properties": {"type": {"enum": every}}, "allOf": rules}
 
 
 def _constraints(metadata: Any, schema: Document) -> Document:

@@ -57,14 +57,27 @@ def texts(pattern: str = ANYTHING, *, unique: bool = True, nonempty: bool = Fals
 def whole(minimum: int, maximum: int, **kwargs: Any) -> Any:
     """An integer within ``minimum`` and ``maximum``, both included."""
 
+    return field(validator=_within(minimum, maximum), metadata={"minimum": minimum, "maximum": maximum}, **kwargs)
+
+
+def optional_whole(minimum: int, maximum: int) -> Any:
+    """Like :func:`whole`, absent by default."""
+    return field(
+        default=None,
+        validator=_optional(_within(minimum, maximum)),
+        metadata={"minimum": minimum, "maximum": maximum},
+    )
+
+
+Validator = Callable[[Any, "Attribute[Any]", Any], None]
+
+
+def _within(minimum: int, maximum: int) -> Validator:
     def check(_: Any, attribute: Attribute[Any], value: int) -> None:
         if not minimum <= value <= maximum:
             raise FieldError(attribute.name, f"{value} is not within {minimum} and {maximum}")
 
-    return field(validator=check, metadata={"minimum": minimum, "maximum": maximum}, **kwargs)
-
-
-Validator = Callable[[Any, "Attribute[Any]", Any], None]
+    return check
 
 
 def _matching(pattern: str) -> Validator:

@@ -24,6 +24,7 @@ from nanobench.model.fields import (
     texts,
     whole,
 )
+from nanobench.model.upstream import LockedUpstream
 
 LOCK_VERSION: Final = 1
 LOCK_REVISION: Final = 1
@@ -155,7 +156,10 @@ class HarnessLock:
 
 @frozen(kw_only=True)
 class LockedSource:
-    """What the source resolved to: commit and tree of the one-commit workspace, the derived patches' digests."""
+    """What the source resolved to: commit and tree of the one-commit workspace, the derived patches' digests.
+
+    ``upstream`` is there for changes of a git repository and absent for release pairs.
+    """
 
     commit: str = text(COMMIT)
     tree: str = text(COMMIT)
@@ -164,6 +168,7 @@ class LockedSource:
     statement_sha256: str = text(SHA256)
     required_files: tuple[str, ...] = texts(RELATIVE_PATH, nonempty=True)
     test_files: tuple[str, ...] = texts(RELATIVE_PATH, nonempty=True)
+    upstream: LockedUpstream | None = None
 
 
 @frozen(kw_only=True)

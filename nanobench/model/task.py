@@ -12,13 +12,21 @@ from nanobench.model.fields import (
     RELATIVE_PATH,
     SHA256,
     optional_text,
+    optional_whole,
     text,
     texts,
     whole,
 )
+from nanobench.model.upstream import VERSION
 
 TaskKind = Literal["merged-pr", "release-pair", "fixture"]
 Purl = r"pkg:(pypi|npm|deb)/\S+@\S+"
+GIT_URL = (
+    r"(https?|ssh|git)://([A-Za-z0-9_.~+-]+@)?[A-Za-z0-9\[][^\s@?#]*"
+    r"|file:///[^\s?#]+"
+    r"|[A-Za-z0-9_.~+-]+@[A-Za-z0-9][A-Za-z0-9.-]*:[^-\s@?#][^\s@?#]*"
+)
+"""A URL that git understands, without password, query or fragment; or ``user@host:path``."""
 
 
 @frozen(kw_only=True)
@@ -40,7 +48,30 @@ class ArchiveSource:
     solution: Archive
 
 
-Source = ArchiveSource
+@frozen(kw_only=True)
+class GitSource:
+    """A merged change of a git repository: the tree before it, and the merge as its solution.
+
+    At least one of ``pull_request`` and ``merge_commit`` is needed; what is left out is resolved when the task is
+    locked. ``absent_paths`` (git wildmatch globs) are left out of both trees: submodules, and files that the server
+    does not give. ``pretend_version`` is what a build is told that would count tags.
+    """
+
+    type: Literal["git"]
+    url: str = text(GIT_URL)
+    pull_request: int | None = optional_whole(1, 2**31)
+    merge_commit: str | None = optional_text(COMMIT)
+    base_commit: str | None = optional_text(COMMIT)
+    absent_paths: tuple[str, ...] = texts(default=())
+    pretend_version: str | None = optional_text(VERSION)
+
+    def __attrs_post_init__(self) -> None:
+        if self.pull_request is None and self.merge_commit is None:
+            raise ValueError("pull_request or merge_commit is needed")
+
+
+Source = ArchiveSource | GitSource
+"""Told apart by ``type``."""
 
 
 @frozen(kw_only=True)
@@ -108,7 +139,7 @@ class Task:
     status: Literal["active", "retired"] = "active"
     required_files: tuple[str, ...] = texts(RELATIVE_PATH, default=())
     quarantine: tuple[str, ...] = texts(default=())
-    source: ArchiveSource
+    source: Source
     statement: Statement
     curation: Curation
     paths: PathRules = field(factory=PathRules)
