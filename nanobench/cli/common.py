@@ -18,7 +18,7 @@ import typer
 
 from nanobench import __version__
 from nanobench.cli.talk import Talk, printable
-from nanobench.errors import MachineFailure, NanobenchError
+from nanobench.errors import MachineFailure, Misuse, NanobenchError
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
 from nanobench.sandbox.bubblewrap import Bubblewrap
@@ -48,6 +48,16 @@ def show(document: Any, text: str, *, as_json: bool) -> None:
 def project(path: Path | None) -> Project:
     """The project named, or the one that the current folder lies in."""
     return Project.find((path or Path.cwd()).resolve())
+
+
+def project_if_any(path: Path | None) -> Project | None:
+    """The project named, or the one that the current folder lies in; None when it lies in none."""
+    try:
+        return project(path)
+    except Misuse:
+        if path is not None:
+            raise
+        return None
 
 
 def store(path: Path | None) -> Store:

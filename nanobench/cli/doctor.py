@@ -10,7 +10,10 @@ import typer
 from attrs import asdict, frozen
 
 from nanobench.cli import common
+from nanobench.project.files import Project
 from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.sandbox.diagnose import left_trials
+from nanobench.store.files import remove_tree
 from nanobench.store.store import Store
 
 _NEEDED_MIB = 4096
@@ -30,6 +33,7 @@ class Finding:
 def doctor(
     keep: Annotated[bool, typer.Option("--keep", help="Only name leftovers, remove nothing.")] = False,
     store: common.StorePath = None,
+    project: common.ProjectPath = None,
     as_json: common.AsJson = False,
 ) -> None:
     """Look at engine, tools, store and space; remove what killed runs left behind.
@@ -41,7 +45,7 @@ def doctor(
         nanobench doctor
     """
     place = common.store(store)
-    findings = (_engine(), *_tools(), _space(place), _leftovers(place, keep=keep))
+    findings = (_engine(), *_tools(), _space(place), _leftovers(place, common.project_if_any(project), keep=keep))
     lines = [f"{'ok  ' if f.fine else 'LACK'} {f.name}: {f.found}{_remedy(f)}" for f in findings]
     common.show({"findings": [asdict(f) for f in findings]}, "\n".join(lines), as_json=as_json)
     if not all(f.fine for f in findings):
@@ -80,8 +84,13 @@ def _space(store: Store) -> Finding:
     )
 
 
-def _leftovers(store: Store, *, keep: bool) -> Finding:
-    left = store.leftovers() if keep else store.sweep()
+def _leftovers(store: Store, project: Project | None, *, keep: bool) -> Finding:
+    """What killed processes left in the store, in the project's locks and among the machine's temporary files."""
+    others = (*(project.leftovers() if project else ()), *left_trials())
+    left = (*(store.leftovers() if keep else store.sweep()), *others)
+    if not keep:
+        for path in others:
+            remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
     verb = "are left behind" if keep else "removed"
     names = ", ".join(path.name for path in left)
     return Finding(name="leftovers", fine=True, found=f"{len(left)} {verb}: {names}" if left else "none")

@@ -13,7 +13,6 @@ from nanobench.audit.verify import verify as verify_bundle
 from nanobench.cli import common
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse
-from nanobench.project.files import Project
 
 
 @common.verb
@@ -38,7 +37,7 @@ def verify(
         raise Misuse("NB_NO_FILE", "there is no such folder", where=str(bundle))
     with Online() as network:
         bench, online = common.untried_workbench(store), None if offline else network
-        audit = Audit(project=_project(project), bench=bench, online=online)
+        audit = Audit(project=common.project_if_any(project), bench=bench, online=online)
         steps = verify_bundle(bundle.absolute(), audit)
     lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *(f"  - {r}" for r in s.reasons))]
     document = {s.name: {"verdict": s.verdict, "reasons": list(s.reasons)} for s in steps}
@@ -46,12 +45,3 @@ def verify(
     code = exit_code(steps)
     if code:
         raise typer.Exit(code)
-
-
-def _project(path: Path | None) -> Project | None:
-    try:
-        return common.project(path)
-    except Misuse:
-        if path is not None:
-            raise
-        return None

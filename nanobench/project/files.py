@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tempfile
 from pathlib import Path
@@ -136,6 +137,11 @@ class Project:
         write_whole(path, data)
         return True
 
+    def leftovers(self) -> tuple[Path, ...]:
+        """Temporary files that writers of locks left behind when they were killed."""
+        found = sorted((self.root / "locks").rglob(".*.lock.toml.*"))
+        return tuple(path for path in found if _abandoned(path))
+
     def name(self, path: Path) -> str:
         """The path as messages show it."""
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
@@ -176,11 +182,21 @@ def write_whole(path: Path, data: bytes) -> None:
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
+            fcntl.flock(handle, fcntl.LOCK_EX)  # it is nobody's as soon as this process is dead
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
+            temporary.chmod(0o644)
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _abandoned(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # it is held, or gone
+        return False
+    return True

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from attrs import frozen
 
@@ -29,6 +31,7 @@ APPARMOR = (
 )
 UNKNOWN = "nanobench doctor tries it again and says what it finds"
 
+_TRIAL = "nanobench-trial-"
 HOST_DIRECTORIES = ("usr", "bin", "sbin", "lib", "lib32", "lib64")
 
 
@@ -71,7 +74,7 @@ def remedy(machine: Machine, program: Path) -> str:
 @contextmanager
 def trial() -> Iterator[Request]:
     """A request for ``true`` in an image made of this machine's own programs, for as long as the block runs."""
-    with TemporaryDirectory(prefix="nanobench-trial-") as place:
+    with TemporaryDirectory(prefix=_TRIAL) as place, _held(place):
         layer, mounts = host_layer(Path(place, "layer"))
         yield Request(
             layers=(layer,),
@@ -81,6 +84,30 @@ def trial() -> Iterator[Request]:
             stderr=Path(place, "stderr"),
             mounts=mounts,
         )
+
+
+def left_trials() -> tuple[Path, ...]:
+    """Directories of trials whose process was killed."""
+    return tuple(place for place in sorted(Path(gettempdir()).glob(f"{_TRIAL}*")) if _abandoned(place))
+
+
+def _abandoned(place: Path) -> bool:
+    try:
+        with _held(str(place)):
+            return place.stat().st_uid == os.getuid()
+    except OSError:  # another user's, a link, gone, or of a trial that goes on
+        return False
+
+
+@contextmanager
+def _held(folder: str) -> Iterator[None]:
+    """Hold a kernel lock on a folder: whoever gets it from another's trial knows that its owner is dead."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def host_layer(layer: Path) -> tuple[Path, tuple[Mount, ...]]:
