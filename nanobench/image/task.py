@@ -9,10 +9,10 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from nanobench.archives.entries import Entry, entries_of
+from nanobench.archives.oci import Image, ImageLayer, image_of
 from nanobench.ecosystems.python import Editable, Workshop, editable
 from nanobench.image.environment import BuiltEnvironment, workshop
 from nanobench.image.layers import Packed, layer_tree, pack, pack_once
-from nanobench.image.oci import Image, ImageLayer, image_of
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Document
 from nanobench.model.lock import LockedImage

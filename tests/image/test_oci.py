@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from nanobench.archives.entries import Entry
+from nanobench.archives.oci import Image, ImageLayer, image_of
 from nanobench.errors import CannotTell
 from nanobench.formats import json
 from nanobench.formats.digest import sha256
 from nanobench.image.layers import pack
 from nanobench.image.layout import write_layout
-from nanobench.image.oci import Image, ImageLayer, image_of
 from nanobench.store.store import Store
 
 EPOCH = 1_700_000_000

@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 
 from nanobench.formats import json
-from nanobench.formats.digest import sha256
+from nanobench.formats.digest import sha256, split
 from nanobench.model.fields import Digest
 from nanobench.model.lock import PLATFORM
 
@@ -82,6 +82,43 @@ def image_of(
         }
     )
     return Image(layers=ordered, config=config, manifest=manifest)
+
+
+def documents(image: Image, *, name: str) -> dict[str, bytes]:
+    """The files beside the layers of a layout of ``image`` that Docker's classic store can load too, by path.
+
+    Args:
+        name: what engines shall call it, e.g. ``nanobench/tomlkit:1``.
+    """
+    return {
+        "oci-layout": json.dump({"imageLayoutVersion": "1.0.0"}),
+        "index.json": json.dump(_index(image, name)),
+        "manifest.json": json.dump([_docker(image, name)]),
+        place(image.config_digest): image.config,
+        place(image.manifest_digest): image.manifest,
+    }
+
+
+def place(digest: Digest) -> str:
+    """Where a layout keeps the blob."""
+    return f"blobs/sha256/{split(digest)[1]}"
+
+
+def _index(image: Image, name: str) -> dict[str, object]:
+    annotations = {
+        "io.containerd.image.name": f"docker.io/{name}",
+        "org.opencontainers.image.ref.name": name.rpartition(":")[2],
+    }
+    manifest = descriptor(MANIFEST_TYPE, image.manifest_digest, len(image.manifest))
+    return {"manifests": [{**manifest, "annotations": annotations}], "mediaType": INDEX_TYPE, "schemaVersion": 2}
+
+
+def _docker(image: Image, name: str) -> dict[str, object]:
+    return {
+        "Config": place(image.config_digest),
+        "Layers": [place(layer.diff_id) for layer in image.layers],
+        "RepoTags": [name],
+    }
 
 
 def descriptor(media_type: str, digest: Digest, size: int) -> dict[str, Any]:
