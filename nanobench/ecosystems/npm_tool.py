@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import frozen
@@ -30,8 +31,8 @@ class Npm:
     online: Online
     work: Path
 
-    def package_lock(self, name: str, version: str, *, before: str) -> bytes:
-        """The package-lock of a project that depends on exactly ``name@version``.
+    def package_lock(self, dependencies: Mapping[str, str], *, before: str, where: str) -> bytes:
+        """The package-lock of a project that depends on exactly these packages (name → version or range).
 
         Args:
             before: ``YYYY-MM-DD``; nothing published on or after that day (UTC) is chosen.
@@ -44,9 +45,10 @@ class Npm:
             extract(self.store.blob(placed.digest), self.work / folder, where=placed.purl, strip=1)
         project = self.work / "project"
         project.mkdir()
-        manifest = {"name": "closure", "version": "0.0.0", "private": True, "dependencies": {name: version}}
+        manifest = {"name": "closure", "version": "0.0.0", "private": True}
+        manifest |= {"dependencies": dict(dependencies)}
         (project / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
-        self._install(project, before, f"npm: {name}@{version}")
+        self._install(project, before, where)
         return (project / "package-lock.json").read_bytes()
 
     def _install(self, project: Path, before: str, where: str) -> None:

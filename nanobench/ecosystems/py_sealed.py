@@ -76,13 +76,29 @@ class Workshop:
         mounts: Iterable[Mount] = (),
         env: Mapping[str, str] | None = None,
     ) -> None:
+        """:meth:`command`, in an image that has Python.
+
+        Raises:
+            Refused: ``NB_PYTHON_ABSENT``, and what :meth:`command` raises.
+        """
+        self._need_python()
+        self.command(*argv, phase=phase, refusal=refusal, mounts=mounts, env=env)
+
+    def command(
+        self,
+        *argv: str,
+        phase: str,
+        refusal: Callable[..., Refused],
+        mounts: Iterable[Mount] = (),
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/",
+    ) -> None:
         """Run one command to its good end, ``/tmp`` on disk, no bytecode written, the clock of the build fixed.
 
         Raises:
             Refused: ``refusal``, given the last lines of the command's output as ``details``, when it fails.
             MachineFailure: ``NB_LIMIT`` when it ran into a limit.
         """
-        self._need_python()
         log, temporary = self.directory("log") / "output", self.directory("tmp")
         self.engine.own(temporary)
         request = Request(
@@ -91,7 +107,7 @@ class Workshop:
             limits=LIMITS,
             stdout=log,
             stderr=log,
-            cwd="/",
+            cwd=cwd,
             env=_environment(self.epoch) | dict(env or {}),
             mounts=(*mounts, Mount(source=temporary, target=SCRATCH, writable=True)),
             phase=phase,

@@ -80,7 +80,7 @@ def test_a_registry_that_does_not_answer_npm_is_not_taken_for_a_no(
         registries = Registries(env={"NANOBENCH_NPM_REGISTRY": f"http://127.0.0.1:{server.server_address[1]}"})
         tool = Npm(node=node, npm=npm, store=kept_store, online=Online(registries), work=work)
         with pytest.raises(CannotTell) as caught:
-            tool.package_lock("a", "1.0.0", before="2026-11-01")
+            tool.package_lock({"a": "1.0.0"}, before="2026-11-01", where="npm: a@1.0.0")
         server.shutdown()
         thread.join()
     assert caught.value.code == "NB_UNREACHABLE"

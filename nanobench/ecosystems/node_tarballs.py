@@ -1,0 +1,66 @@
+"""What npm tarballs may hold, looked at before the real tool unpacks them in the sandbox.
+
+The tools themselves keep a tarball inside its folder; here one that tries to leave it is named and not used at all.
+Links are not refused: npm and pnpm leave them out.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from attrs import define
+
+from nanobench.archives.bounds import Bounds, Meter
+from nanobench.archives.names import problem, shown
+from nanobench.archives.untar import TarReader
+from nanobench.errors import Refused
+from nanobench.formats.digest import document_sha256
+from nanobench.model.lock import Package
+from nanobench.store.store import Store
+
+BOUNDS = Bounds(members=100_000, total=2 << 30)
+_VERSION = 1
+
+
+def check_tarballs(packages: Iterable[Package], store: Store, *, bounds: Bounds = BOUNDS) -> None:
+    """Look at every tarball once in a store's life.
+
+    Raises:
+        Refused: ``NB_ARCHIVE_PATH`` for a path that leaves the tarball's folder, ``NB_ARCHIVE_KIND`` for a device,
+            ``NB_ARCHIVE_BOMB`` beyond the bounds, ``NB_ARCHIVE_BROKEN``.
+    """
+    for package in packages:
+        recipe = document_sha256({"checked": package.digest, "version": _VERSION})
+        if store.recall(recipe) is None:
+            _check(store.blob(package.digest), package.purl, bounds)
+            store.remember(recipe, {"checked": package.digest})
+
+
+def _check(tarball: Path, where: str, bounds: Bounds) -> None:
+    with tarball.open("rb") as stream, gzip.GzipFile(fileobj=stream, mode="rb") as unzipped:
+        meter = Meter(bounds, os.fstat(stream.fileno()).st_size, where)
+        for header, _ in TarReader(_Metered(unzipped, meter, where), where):
+            at = f"{where}: {shown(header.path)}"
+            meter.member(header.size, at)
+            wrong = problem(header.path.removeprefix("./")) if header.path != "." else None
+            if wrong:
+                raise Refused("NB_ARCHIVE_PATH", f"{wrong} is not unpacked", where=at)
+
+
+@define
+class _Metered:
+    file: gzip.GzipFile
+    meter: Meter
+    where: str
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            data = self.file.read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            raise Refused("NB_ARCHIVE_BROKEN", f"not a whole gzip file: {error}", where=self.where) from error
+        self.meter.unpacked(len(data))
+        return data
