@@ -1,9 +1,22 @@
-"""Facts that several rooms' tests start from: one valid lock, one valid cell result."""
+"""What several rooms' tests start from: one valid lock, one valid cell result, and a demo task ready to run."""
 
 from __future__ import annotations
 
-import pytest
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
+import pytest
+from attrs import frozen
+from typer.testing import CliRunner
+
+from nanobench.cli.main import app
+from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Limits
 from nanobench.model.fields import Digest
 from nanobench.model.lock import (
@@ -15,9 +28,30 @@ from nanobench.model.lock import (
     TaskLock,
 )
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
+from nanobench.project.files import Project
 from nanobench.project.stale import REVISION_GATES
+from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.store.store import Store
 
 ZERO = "0" * 64
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / ".cache/test-store"
+TASK = "unidiff-1.0.1"
+MAIN = "import sys; sys.argv[0] = 'nanobench'; from nanobench.cli.main import main; main()"
+
+
+@frozen
+class Done:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """What it said with ``--json``: the only thing on stdout."""
+        return json.loads(self.out)
 
 
 @pytest.fixture
@@ -73,3 +107,107 @@ def cell_result() -> CellResult:
         blobs=Blobs(patch=ZERO, transcript=ZERO, stderr=ZERO),
         score=Score(value="1.0", label="Complete Resolution", resolved=True, targets_passed=1, targets=1),
     )
+
+
+@pytest.fixture(scope="session")
+def demo() -> str:
+    """The demo task's id."""
+    return TASK
+
+
+@pytest.fixture(scope="session")
+def warm_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in which the demo task is built; kept between runs. Tests that damage things use another one."""
+    if os.access(ROOT, os.W_OK):
+        KEPT.mkdir(parents=True, exist_ok=True)
+    place = KEPT
+    if not os.access(KEPT, os.W_OK):
+        place = tmp_path_factory.mktemp("store")
+        for room in ("blobs", "recipes"):  # of another user: what was fetched and built, to be unpacked anew
+            if (KEPT / room).is_dir():
+                shutil.copytree(KEPT / room, place / room)
+    done = _called("build", TASK, "--store", place, "--project", ROOT)
+    assert done.code == 0, done.err
+    return place
+
+
+@pytest.fixture(scope="session")
+def nanobench(warm_store: Path) -> Callable[..., Done]:
+    """The command line, in this process, with the warm store."""
+
+    def call(*arguments: object, env: dict[str, str] | None = None) -> Done:
+        return _called(*arguments, env={"NANOBENCH_STORE": str(warm_store), **(env or {})})
+
+    return call
+
+
+@pytest.fixture
+def start(warm_store: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """The command line in a process of its own, with the warm store; ended with the test.
+
+    ``first`` is Python that runs in that process before; ``wrapper`` a command that starts it.
+    """
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin(
+        *arguments: object, first: str = "", env: dict[str, str] | None = None, wrapper: tuple[str, ...] = ()
+    ) -> subprocess.Popen[str]:
+        command = [*wrapper, sys.executable, "-c", f"{first}\n{MAIN}", *map(str, arguments)]
+        environment = {**os.environ, "NANOBENCH_STORE": str(warm_store), **(env or {})}
+        pipe = subprocess.PIPE
+        begun.append(subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        with process:
+            process.kill()
+
+
+@pytest.fixture(scope="session")
+def bench(warm_store: Path) -> Workbench:
+    """The warm store and the real engine, silent."""
+    return Workbench(store=Store(warm_store), engine=Bubblewrap(), say=lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def repository() -> Project:
+    """The project of this checkout; never written to."""
+    return Project(ROOT)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Project:
+    """A copy of the project, with the demo task alone, to be changed at will."""
+    place = tmp_path / "project"
+    for folder in (f"tasks/{TASK}", "environments", "locks/environments", "locks/harness"):
+        shutil.copytree(ROOT / folder, place / folder)
+    shutil.copy(ROOT / f"locks/{TASK}.lock.toml", place / "locks")
+    return Project(place)
+
+
+@pytest.fixture(scope="session")
+def oracle_bundle(nanobench: Callable[..., Done], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the real ``run`` publishes for the scripted solution, in both modes. Never written to."""
+    return _bundle("oracle", nanobench, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def nop_bundle(nanobench: Callable[..., Done], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the real ``run`` publishes for an agent that does nothing, in both modes. Never written to."""
+    return _bundle("nop", nanobench, tmp_path_factory)
+
+
+def _bundle(provider: str, nanobench: Callable[..., Done], places: pytest.TempPathFactory) -> Path:
+    out = places.mktemp("runs") / provider
+    modes = ("--mode", "hinted", "--mode", "navigation")
+    done = nanobench("run", "--frozen", TASK, "--provider", provider, *modes, "--out", out, "--project", ROOT)
+    assert done.code == 0, done.err
+    return out
+
+
+def _called(*arguments: object, env: dict[str, str] | None = None) -> Done:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], env=env)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Done(result.exit_code, result.stdout, result.stderr)

@@ -45,6 +45,7 @@ def shell(
     limits = locked.task.value.limits
     with bench.store.scratch("shell") as scratch:
         workspace = fresh_workspace(image.workspace, scratch / "workspace")
+        bench.engine.own(workspace)
         request = Request(
             layers=image.trees,
             argv=tuple(command or ("/bin/bash",)),

@@ -77,6 +77,7 @@ def _idle_run(case: Case, scratch: Path) -> Session:
         env=case.environment.env,
     )
     workspace = fresh_workspace(case.image.workspace, scratch / "workspace")
+    case.bench.engine.own(workspace)
     call = invocation(case.statement.decode("utf-8"), provider=_PROVIDER, model=_PROVIDER)
     with scripted_provider(_PROVIDER, b"") as provider:
         return run_agent(seat, call, provider.upstream, workspace, scratch=scratch)

@@ -34,6 +34,7 @@ def attempt_cell(stage: Stage, cell: Cell, provider: Provider, *, number: int, b
         (scratch / "agent").mkdir()
         (scratch / "grade").mkdir()
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
+        bench.engine.own(workspace)  # the store may be one that another user filled
         call = invocation(_prompt(stage, cell), provider=cell.provider, model=cell.model)
         with provider.upstream(stage.place.change.golden) as upstream:
             session = run_agent(stage.seat, call, upstream, workspace, scratch=scratch / "agent")
