@@ -99,17 +99,8 @@ def _lay(locked: LockedTask, full: Store, empty: Store) -> tuple[Package, ...]:
 
 def _run(scratch: Path, *words: str) -> Done:
     """Run one verb, without network, in the copied project and its own store."""
-    command = [
-        sys.executable,
-        "-c",
-        _PROGRAM,
-        *words,
-        "--offline",
-        "--project",
-        scratch,
-        "--store",
-        scratch / "store",
-    ]
+    options = ["--offline", "--project", str(scratch), "--store", str(scratch / "store")]
+    command = [sys.executable, "-c", _PROGRAM, *words, *options]
     measured = [sys.executable, "-I", "-S", "-c", _MEASURED, *command]
     start = perf_counter()
     done = subprocess.run(measured, check=True, capture_output=True, text=True)
