@@ -16,7 +16,8 @@ _NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _X32 = 0x40000000
 
-_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
+FAMILIES = (1, 2, 10, 16)
+"""The socket families that there are: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK."""
 
 _TABLES: dict[str, tuple[int, int, dict[str, int]]] = {
     "x86_64": (
@@ -50,6 +51,11 @@ _TABLES: dict[str, tuple[int, int, dict[str, int]]] = {
 }
 
 
+def refused_calls(machine: str) -> tuple[str, ...]:
+    """The names of the refused calls on this kind of machine; none where none are known."""
+    return tuple(sorted(_TABLES[machine][2])) if machine in _TABLES else ()
+
+
 def filter_program(machine: str | None = None) -> bytes:
     """The filter for this (or the named) machine as an array of ``struct sock_filter``; empty where none is known.
 
@@ -67,9 +73,9 @@ def filter_program(machine: str | None = None) -> bytes:
         (_LOAD, 0, 0, _NUMBER),
         (_AT_LEAST, 0, 1, _X32),
         (_RETURN, 0, 0, _ERRNO | errno.ENOSYS),
-        (_EQUAL, 0, len(_FAMILIES) + 3, socket),
+        (_EQUAL, 0, len(FAMILIES) + 3, socket),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
-        *((_EQUAL, len(_FAMILIES) - at, 0, family) for at, family in enumerate(_FAMILIES)),
+        *((_EQUAL, len(FAMILIES) - at, 0, family) for at, family in enumerate(FAMILIES)),
         (_RETURN, 0, 0, _ERRNO | errno.EAFNOSUPPORT),
         (_RETURN, 0, 0, _ALLOW),
         *((_EQUAL, len(numbers) - at, 0, number) for at, number in enumerate(numbers)),

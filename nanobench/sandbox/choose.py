@@ -1,0 +1,37 @@
+"""Which engine? Bubblewrap, which needs neither a daemon nor root, unless it does not work here and Docker does."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from nanobench.errors import MachineFailure
+from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.sandbox.docker import Docker
+from nanobench.sandbox.interface import Engine
+from nanobench.store.store import Store
+
+
+class EngineName(StrEnum):
+    """The words of ``--engine``."""
+
+    AUTO = "auto"
+    BUBBLEWRAP = "bubblewrap"
+    DOCKER = "docker"
+
+
+def engine_named(name: str, store: Store) -> Engine:
+    """The engine of this name, tried; ``auto`` is bubblewrap, else Docker.
+
+    Raises:
+        MachineFailure: ``NB_NO_ENGINE`` with what keeps each one asked for from working, and its remedy.
+    """
+    engines: tuple[Engine, ...] = (Bubblewrap(), Docker(store))
+    problems: list[str] = []
+    for engine in engines:
+        if name in (EngineName.AUTO, engine.name):
+            found = engine.check()
+            if not found:
+                return engine
+            problems += (f"{engine.name}: {problem}" for problem in found)
+    asked = "no sandbox engine works here" if name == EngineName.AUTO else f"the engine {name} does not work here"
+    raise MachineFailure("NB_NO_ENGINE", asked, details=tuple(problems), hint="nanobench doctor")
