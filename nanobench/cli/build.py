@@ -12,6 +12,7 @@ from nanobench.ecosystems.fetch import fetch as fetch_packages
 from nanobench.ecosystems.online import Online
 from nanobench.harness.realise import realise_closure
 from nanobench.image.realise import Locks, packages_of, realise
+from nanobench.image.sources import bring
 from nanobench.project.files import Project
 
 Tasks = Annotated[list[str] | None, typer.Argument(help="Locked tasks (default: all).")]
@@ -68,10 +69,12 @@ def fetch(
     with Online() as network:
         for task in _named(found, tasks):
             locked = current(found, task)
-            packages = (*packages_of(_locks(found, task)), *locked.harness.value.package)
+            locks = Locks(task=locked.task.value, environment=locked.environment.value)
+            packages = (*packages_of(locks), *locked.harness.value.package)
             fetch_packages(packages, files, online=network, say=common.say, progress=common.talk.fetched)
+            bring(locks.source, files, online=network, say=common.say)
             keep(locked, files)
-            counts[task] = len(packages)
+            counts[task] = len({p.digest for p in packages} | {f.digest for f in locks.source.pinned()})
     lines = [f"{task}: {count} files in the store" for task, count in counts.items()]
     common.show(counts, "\n".join(lines), as_json=as_json)
 

@@ -10,7 +10,7 @@ from nanobench.cli import common
 from nanobench.formats.digest import sha256_hex
 from nanobench.gates.schema import schema_problems
 from nanobench.harness.prompt import prompt
-from nanobench.image.realise import source_of
+from nanobench.image.sources import source_names
 
 app = typer.Typer(no_args_is_help=True, help="Look at one task without building anything.")
 
@@ -33,14 +33,14 @@ def check(
     environment = found.environment(spec.value.environment)
     statement = found.statement(task)
     problems = schema_problems({"task": spec.document, "environment": environment.document})
-    packages = source_of(spec.value).packages()
+    names = source_names(spec.value)
     prompt(statement.decode("utf-8"), "hinted", spec.value.required_files)
     facts = {
         "task": task,
         "spec_sha256": spec.sha256,
         "environment_sha256": environment.sha256,
         "statement_sha256": sha256_hex(statement),
-        "source": [p.purl for p in packages],
+        "source": list(names),
         "problems": list(problems),
     }
     lines = [f"{task}: {'not ' if problems else ''}well-formed", *(f"  - {p}" for p in problems)]

@@ -11,8 +11,8 @@ from nanobench.curate.environment import lock_environment
 from nanobench.curate.harness import keep_or_lock_harness
 from nanobench.curate.judge import Judged, judge_all
 from nanobench.curate.rebuild import rebuild
+from nanobench.curate.source import lock_source
 from nanobench.curate.trials import known_trial, remember_trial
-from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.formats.digest import sha256_hex
@@ -20,7 +20,6 @@ from nanobench.formats.documents import dump_lock
 from nanobench.gates.interface import Case
 from nanobench.grading.locked import arena_of
 from nanobench.image.environment import BuiltEnvironment
-from nanobench.image.realise import source_of
 from nanobench.image.solution import solution_of
 from nanobench.image.task import build_task
 from nanobench.image.workbench import Workbench
@@ -35,11 +34,13 @@ from nanobench.model.lock import (
     Reference,
     TaskLock,
 )
-from nanobench.model.task import Task
+from nanobench.model.task import GitSource, Task
+from nanobench.model.upstream import LockedUpstream
 from nanobench.project.files import L, Project, Spec
 from nanobench.scoring.derive import derive_tests
+from nanobench.sources.interface import Source
 
-INPUTS = ("debian", "python", "harness", "recipe")
+INPUTS = ("source", "debian", "python", "harness", "recipe")
 """What ``--upgrade-input`` can name; ``--upgrade`` names all."""
 
 
@@ -80,6 +81,9 @@ def lock_task(
     task = project.task(task_id)
     environment = project.environment(task.value.environment)
     specs = Specs(task=task, environment=environment, statement=project.statement(task_id))
+    # The source first: it is what most often cannot be had.
+    old_task = _old(project, TaskLock, task_id, upgrade) if isinstance(task.value.source, GitSource) else None
+    source, upstream = lock_source(task, old_task, upgrade=upgrade, online=online, bench=bench)
     old = _old(project, EnvironmentLock, environment.value.name, upgrade)
     environment_lock, layers = lock_environment(environment, old, upgrade=upgrade, online=online, bench=bench)
     _check_reproduced(old, environment_lock)
@@ -87,12 +91,12 @@ def lock_task(
     harness, closure = keep_or_lock_harness(
         task.value.harness, old_harness, upgrade=upgrade, online=online, bench=bench
     )
-    case = _case(specs, layers, harness, closure, online, bench)
+    case = _case(specs, source, layers, harness, closure, bench)
     judged = judge_all(case)
     _check_gates(task_id, judged)
     for patch, trial in ((b"", case.base), (case.change.golden, case.golden)):
         remember_trial(case.arena, case.image, patch, trial, store=bench.store)
-    lock = _task_lock(specs, case, judged, environment_lock)
+    lock = _task_lock(specs, case, judged, environment_lock, upstream)
     written = [
         *_write(project, environment.value.name, environment_lock, dry_run=dry_run),
         *_write(project, task.value.harness, harness, dry_run=dry_run),
@@ -102,16 +106,9 @@ def lock_task(
 
 
 def _case(
-    specs: Specs,
-    layers: BuiltEnvironment,
-    harness: HarnessLock,
-    closure: Path,
-    online: Online | None,
-    bench: Workbench,
+    specs: Specs, source: Source, layers: BuiltEnvironment, harness: HarnessLock, closure: Path, bench: Workbench
 ) -> Case:
     task, environment = specs.task.value, specs.environment.value
-    source = source_of(task)
-    fetch(source.packages(), bench.store, online=online, say=bench.say, progress=bench.fetched)
     image = build_task(source, layers, bench=bench)
     change = solution_of(task, source, image, bench=bench)
     arena = arena_of(task, image, change, limits=environment.limits, env=environment.env, bench=bench)
@@ -181,7 +178,13 @@ def _check_gates(task_id: str, judged: tuple[Judged, ...]) -> None:
         )
 
 
-def _task_lock(specs: Specs, case: Case, judged: tuple[Judged, ...], environment_lock: EnvironmentLock) -> TaskLock:
+def _task_lock(
+    specs: Specs,
+    case: Case,
+    judged: tuple[Judged, ...],
+    environment_lock: EnvironmentLock,
+    upstream: LockedUpstream | None,
+) -> TaskLock:
     task = case.task
     where = f"tasks/{task.id}/task.toml"
     return TaskLock(
@@ -200,6 +203,7 @@ def _task_lock(specs: Specs, case: Case, judged: tuple[Judged, ...], environment
             statement_sha256=sha256_hex(case.statement),
             required_files=task.required_files or case.change.source_files,
             test_files=case.change.test_files,
+            upstream=upstream,
         ),
         image=case.image.locked(),
         limits=case.environment.limits,

@@ -13,7 +13,7 @@ from nanobench.image.environment import BuiltEnvironment, build_environment
 from nanobench.image.task import TASK_ROLES, build_task
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import RECIPE, LockedImage, Package
-from nanobench.sources.interface import Source
+from nanobench.sources.interface import Pinned, Source
 from nanobench.store.store import Store
 
 
@@ -27,7 +27,7 @@ def rebuild(source: Source, environment: BuiltEnvironment, *, bench: Workbench) 
         empty = evolve(bench, store=Store(scratch / "store"))
         known = bench.store.recall(recipe) is not None
         needed = [p for p in environment.packages if not known or p.role in TASK_ROLES]
-        _copy_blobs((*source.packages(), *needed), bench.store, empty.store)
+        _copy_blobs((*source.pinned(), *needed), bench.store, empty.store)
         second = environment
         if not known:
             second = build_environment(
@@ -38,7 +38,7 @@ def rebuild(source: Source, environment: BuiltEnvironment, *, bench: Workbench) 
         return build_task(source, second, bench=empty).locked()
 
 
-def _copy_blobs(packages: Iterable[Package], full: Store, empty: Store) -> None:
-    for digest, size in {p.digest: p.size for p in packages}.items():
+def _copy_blobs(files: Iterable[Package | Pinned], full: Store, empty: Store) -> None:
+    for digest, size in {f.digest: f.size for f in files}.items():
         with full.blob(digest).open("rb") as file, empty.incoming(digest, size) as incoming:
             shutil.copyfileobj(file, incoming, 1 << 20)

@@ -9,7 +9,7 @@ from nanobench.model.lock import HarnessLock
 
 def kept_by(locks: Locks, harness: HarnessLock) -> tuple[str, ...]:
     """Digests of files, layers and evidence, and the key of the closure's tree; sorted."""
-    files = {p.digest for p in (*packages_of(locks), *harness.package)}
+    files = {p.digest for p in (*packages_of(locks), *harness.package)} | {f.digest for f in locks.source.pinned()}
     layers = set(locks.task.image.diff_ids)
     wheels = {b.wheel for b in locks.environment.built}
     evidence = {f"sha256:{gate.evidence_sha256}" for gate in locks.task.gate}

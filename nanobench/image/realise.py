@@ -11,12 +11,12 @@ from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.formats.converter import structure
 from nanobench.image.environment import BuiltEnvironment, build_environment
+from nanobench.image.sources import bring, source_of
 from nanobench.image.task import BuiltTask, build_task
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
 from nanobench.model.lock import EnvironmentLock, Package, TaskLock
 from nanobench.model.task import Task
-from nanobench.sources.archive import ReleasePair
 from nanobench.sources.interface import Source
 
 
@@ -35,16 +35,11 @@ class Locks:
     @property
     def source(self) -> Source:
         """The task's source."""
-        return source_of(self.spec)
-
-
-def source_of(task: Task) -> Source:
-    """The source that a task spec names."""
-    return ReleasePair(spec=task.source, where=f"tasks/{task.id}/task.toml")
+        return source_of(self.spec, self.task.source.upstream)
 
 
 def packages_of(locks: Locks) -> tuple[Package, ...]:
-    """Every pinned file that the image is made from."""
+    """Every file of a registry that the image is made from."""
     return (*locks.environment.package, *locks.source.packages())
 
 
@@ -75,7 +70,7 @@ def realise(locks: Locks, *, online: Online | None, bench: Workbench) -> BuiltTa
         Refused: ``NB_IMAGE_DIFFERS`` naming every digest that came out different.
     """
     environment = realise_environment(locks.environment, online=online, bench=bench)
-    _bring(locks.source.packages(), online, bench)
+    bring(locks.source, bench.store, online=online, say=bench.say, progress=bench.fetched)
     built = build_task(locks.source, environment, bench=bench)
     differing = identity_differences(locks.task, built)
     if differing:

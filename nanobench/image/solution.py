@@ -20,7 +20,7 @@ def solution_of(task: Task, source: Source, image: BuiltTask, *, bench: Workbenc
     """Golden and test patch of a task; the source's files are in the store."""
     recipe = document_sha256(
         {
-            "patch": [[p.purl, p.digest] for p in source.packages()],
+            "patch": source.identity(),
             "commit": image.repository.commit,
             "git": image.image.layers[0].diff_id,
             "recipe": RECIPE,

@@ -86,10 +86,14 @@ def _install(trees: Trees, environment: BuiltEnvironment, shop: Workshop) -> Edi
     )
 
 
-def _pretended(project: str, version: str) -> Mapping[str, str]:
+def _pretended(project: str | None, version: str | None) -> Mapping[str, str]:
     """What build backends that would ask git for a version are told instead."""
-    name = re.sub(r"[-_.]+", "_", project).upper()
-    return {f"SETUPTOOLS_SCM_PRETEND_VERSION_FOR_{name}": version, "PBR_VERSION": version}
+    if version is None:
+        return {}
+    name = "" if project is None else "_FOR_" + re.sub(r"[-_.]+", "_", project).upper()
+    told = {f"SETUPTOOLS_SCM_PRETEND_VERSION{name}": version, "PBR_VERSION": version}
+    others = ("PDM_BUILD_SCM_VERSION", "POETRY_DYNAMIC_VERSIONING_BYPASS", "UV_DYNAMIC_VERSIONING_BYPASS")
+    return told if project else told | dict.fromkeys(others, version)
 
 
 def _pack(
@@ -128,7 +132,7 @@ def _recipe(source: Source, environment: BuiltEnvironment) -> Document:
     return {
         "role": "task",
         "below": [layer.diff_id for layer in environment.layers],
-        "source": [[p.purl, p.digest] for p in source.packages()],
+        "source": source.identity(),
         "tools": sorted(p.digest for p in environment.packages if p.role in TASK_ROLES),
         "epoch": environment.epoch,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 from packageurl import PackageURL
@@ -13,7 +14,7 @@ from nanobench.model.fields import Digest
 from nanobench.model.lock import Package
 from nanobench.model.task import Archive, ArchiveSource
 from nanobench.sources.clean import clean
-from nanobench.sources.interface import Blob, Trees
+from nanobench.sources.interface import Blob, Pinned, Trees
 from nanobench.sources.workspace import EPOCH
 
 
@@ -36,6 +37,14 @@ class ReleasePair:
     def packages(self) -> tuple[Package, ...]:
         """The two archives."""
         return tuple(_package(a, self.where) for a in (self.spec.base, self.spec.solution))
+
+    def pinned(self) -> tuple[Pinned, ...]:
+        """The same two."""
+        return tuple(Pinned(digest=p.digest, size=p.size) for p in self.packages())
+
+    def identity(self) -> Any:
+        """Names and digests."""
+        return [[p.purl, p.digest] for p in self.packages()]
 
     def stage(self, blob: Blob, work: Path) -> Trees:
         """Extract both archives into ``work`` and clean the trees."""
