@@ -21,5 +21,8 @@ class ReportFormat(Protocol):
     def prepare(self, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
         """Put the reporter's files into ``folder`` (``GRADE`` inside); the variables that this adds to ``env``."""
 
+    def command(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+        """The suite's command, with what makes it load the reporter."""
+
     def read(self, out: Path) -> Report:
         """The report that was left in ``out`` (``OUT`` inside). Never raises for what code under test wrote."""

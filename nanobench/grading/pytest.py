@@ -34,6 +34,10 @@ class Pytest:
             "PYTHONPATH": _joined(":", GRADE, env.get("PYTHONPATH")),
         }
 
+    def command(self, argv: tuple[str, ...]) -> tuple[str, ...]:
+        """See :meth:`.interface.ReportFormat.command`: the variables are enough."""
+        return argv
+
     def read(self, out: Path) -> Report:
         """See :meth:`.interface.ReportFormat.read`."""
         return read_report(out / _REPORT)

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from nanobench.errors import MachineFailure
 from nanobench.grading.interface import GRADE, OUT, ReportFormat
+from nanobench.grading.javascript import JEST, MOCHA, NODE_TEST, VITEST
 from nanobench.grading.outcomes import Failure, Report
 from nanobench.grading.pytest import Pytest
 from nanobench.model.environment import Limits
@@ -17,7 +18,13 @@ from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
 from nanobench.model.task import Suite
 from nanobench.sandbox.interface import WORKSPACE, Ended, Engine, Finished, Mount, Request, SandboxLimits
 
-FORMATS: dict[str, ReportFormat] = {"pytest": Pytest()}
+FORMATS: dict[str, ReportFormat] = {
+    "pytest": Pytest(),
+    "vitest": VITEST,
+    "jest": JEST,
+    "mocha": MOCHA,
+    "node-test": NODE_TEST,
+}
 """Every format that a task file can name."""
 
 
@@ -85,7 +92,7 @@ class Grader:
     def _request(self, work: Path, workspace: Path, suite: Suite, env: dict[str, str]) -> Request:
         return Request(
             layers=self.layers,
-            argv=suite.command,
+            argv=FORMATS[suite.format].command(suite.command),
             limits=SandboxLimits(
                 cpus=self.limits.cpus,
                 memory_mib=self.limits.memory_mib,

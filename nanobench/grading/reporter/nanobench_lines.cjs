@@ -1,0 +1,53 @@
+// What every JavaScript reporter here writes: one JSON line a test, as it comes, as nanobench_reporter.py does.
+//
+//   {"id": "src/a.test.ts::adds > small numbers", "message": "…", "outcome": "failed", "type": "AssertionError"}
+//   {"end": 1}
+//
+// Lines go to $NANOBENCH_REPORT, opened for appending and never buffered, so that a crash keeps what ran. The variable
+// is taken out of the environment at once: a runner that a test starts finds no report to write into. `end` is the
+// runner's exit status; it is missing when the runner did not get that far. Needs Node 20 and nothing else.
+
+"use strict";
+
+const fs = require("node:fs");
+const path = require("node:path");
+
+const LIMIT = 2000;
+
+const target = process.env.NANOBENCH_REPORT;
+const root = process.env.NANOBENCH_ROOT ?? process.cwd();
+delete process.env.NANOBENCH_REPORT;
+const descriptor = target ? fs.openSync(target, "a", 0o644) : null;
+
+function line(document) {
+  if (descriptor === null) return;
+  let rest = Buffer.from(`${JSON.stringify(document)}\n`);
+  while (rest.length) rest = rest.subarray(fs.writeSync(descriptor, rest));
+}
+
+// Plain text of whatever a project throws.
+function words(value) {
+  try {
+    return String(value ?? "").toWellFormed();
+  } catch {
+    return "";
+  }
+}
+
+// A test's id: its file below the workspace, and its titles.
+exports.identity = (file, title) => {
+  const absolute = path.resolve(root, words(file));
+  return `${path.relative(root, absolute)}::${words(title)}`;
+};
+
+// What became of a test; `error` (name and message) belongs to one that did not pass.
+exports.test = (id, outcome, error) => {
+  const document = { id: words(id), outcome };
+  if (outcome === "failed" || outcome === "error") {
+    document.message = words(error?.message ?? error).slice(0, LIMIT).toWellFormed();
+    document.type = words(error?.name ?? error?.constructor?.name).slice(0, LIMIT).toWellFormed();
+  }
+  line(document);
+};
+
+exports.end = (status) => line({ end: status });
