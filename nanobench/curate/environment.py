@@ -6,18 +6,23 @@ from collections.abc import Collection, Sequence
 
 from attrs import frozen
 
-from nanobench.ecosystems import debian, python
+from nanobench.ecosystems import debian, node, python
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell
 from nanobench.image.environment import BuiltEnvironment, build_environment
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
-from nanobench.model.lock import LOCK_REVISION, LOCK_VERSION, PLATFORM, RECIPE, EnvironmentLock, Package
+from nanobench.model.lock import LOCK_REVISION, LOCK_VERSION, PLATFORM, RECIPE, EnvironmentLock, Lockfile, Package
 from nanobench.project.files import Spec
 from nanobench.project.stale import changes
+from nanobench.sources.interface import Source
 
-ROLES = {"debian": ("debian",), "python": ("python", "python-build", "installer")}
+ROLES = {
+    "debian": ("debian",),
+    "python": ("python", "python-build", "installer"),
+    "node": ("node", "npm"),
+}
 """Input name of ``--upgrade-input`` → the roles of the packages that it resolves."""
 
 
@@ -27,6 +32,7 @@ class Pins:
 
     packages: tuple[Package, ...]
     epoch: int
+    lockfile: Lockfile | None
 
 
 def lock_environment(
@@ -36,24 +42,29 @@ def lock_environment(
     upgrade: Collection[str],
     online: Online | None,
     bench: Workbench,
+    source: Source | None = None,
 ) -> tuple[EnvironmentLock, BuiltEnvironment]:
     """The environment's lock and layers. What the old lock pinned stays, unless its request changed or ``upgrade``
     names it.
 
     Args:
-        upgrade: input names (``debian``, ``python``) to resolve anew.
+        upgrade: input names (``debian``, ``python``, ``node``) to resolve anew.
+        source: of the task that is locked; an environment that asks for the project's lockfile reads it at the base.
         online: the permission to use the network; without it everything must be pinned and in the store.
     """
-    pins = _pins(spec, old, upgrade, online, bench)
+    pins = _pins(spec, old, source, upgrade, online, bench)
     fetch(pins.packages, bench.store, online=online, say=bench.say, progress=bench.fetched)
     keep = old.built if old is not None and old.package == pins.packages else ()
-    built = build_environment(spec.value, pins.packages, epoch=pins.epoch, bench=bench, built=keep)
+    built = build_environment(
+        spec.value, pins.packages, epoch=pins.epoch, bench=bench, built=keep, lockfile=pins.lockfile
+    )
     return _lock(spec, pins, built), built
 
 
 def _pins(
     spec: Spec[Environment],
     old: EnvironmentLock | None,
+    source: Source | None,
     upgrade: Collection[str],
     online: Online | None,
     bench: Workbench,
@@ -63,15 +74,19 @@ def _pins(
     if "debian" in stale and _suite_changed(old, spec):
         stale.add("python")
     packages = [] if old is None else [p for p in old.package if _input_of(p) not in stale]
-    epoch = 0 if old is None else old.source_date_epoch
+    epoch, lockfile = (0, None) if old is None else (old.source_date_epoch, old.lockfile)
     if "debian" in stale:
         resolution = _resolve_debian(spec.value, _need(online, spec), bench)
         packages += resolution.packages
         epoch = resolution.source_date_epoch
     if "python" in stale and spec.value.python is not None:
         packages += _resolve_python(spec.value, _need(online, spec), bench)
+    if "node" in stale:
+        found = _resolve_node(spec, source, online, bench)
+        packages += found.packages
+        lockfile = found.lockfile
     ordered = sorted(packages, key=lambda p: (p.role, p.purl))
-    return Pins(packages=tuple(ordered), epoch=epoch)
+    return Pins(packages=tuple(ordered), epoch=epoch, lockfile=lockfile)
 
 
 def _input_of(package: Package) -> str:
@@ -79,7 +94,7 @@ def _input_of(package: Package) -> str:
 
 
 def _changed(name: str, old: EnvironmentLock, spec: Spec[Environment]) -> bool:
-    key = {"debian": "base", "python": "python"}[name]
+    key = {"debian": "base", "python": "python", "node": "node"}[name]
     return bool(list(changes(old.original.get(key, {}), spec.document.get(key, {}))))
 
 
@@ -112,6 +127,29 @@ def _resolve_python(spec: Environment, online: Online, bench: Workbench) -> Sequ
         return python.resolve(spec.python, online=online, work=work, python=target.python, glibc=target.glibc)
 
 
+def _resolve_node(
+    spec: Spec[Environment], source: Source | None, online: Online | None, bench: Workbench
+) -> node.NodeResolution:
+    request = spec.value.node
+    if request is None:
+        return node.NodeResolution(packages=(), lockfile=None)
+    bench.say(f"resolving Node {request.node} and its packages")
+    with bench.store.scratch("resolve") as scratch:
+        (scratch / "source").mkdir()
+        (scratch / "work").mkdir()
+        tree = None
+        if request.lockfile and source is not None:
+            tree = source.stage(bench.store.blob, scratch / "source").base
+        return node.resolve(
+            request,
+            tree=tree,
+            store=bench.store,
+            online=_need(online, spec),
+            work=scratch / "work",
+            say=bench.say,
+        )
+
+
 def _lock(spec: Spec[Environment], pins: Pins, built: BuiltEnvironment) -> EnvironmentLock:
     return EnvironmentLock(
         version=LOCK_VERSION,
@@ -125,5 +163,6 @@ def _lock(spec: Spec[Environment], pins: Pins, built: BuiltEnvironment) -> Envir
         layer=built.layers,
         warning=built.warnings,
         built=built.built,
+        lockfile=pins.lockfile,
         package=pins.packages,
     )

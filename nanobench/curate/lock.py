@@ -40,7 +40,7 @@ from nanobench.project.files import L, Project, Spec
 from nanobench.scoring.derive import derive_tests
 from nanobench.sources.interface import Source
 
-INPUTS = ("source", "debian", "python", "harness", "recipe")
+INPUTS = ("source", "debian", "python", "node", "harness", "recipe")
 """What ``--upgrade-input`` can name; ``--upgrade`` names all."""
 
 
@@ -85,7 +85,9 @@ def lock_task(
     old_task = _old(project, TaskLock, task_id, upgrade) if isinstance(task.value.source, GitSource) else None
     source, upstream = lock_source(task, old_task, upgrade=upgrade, online=online, bench=bench)
     old = _old(project, EnvironmentLock, environment.value.name, upgrade)
-    environment_lock, layers = lock_environment(environment, old, upgrade=upgrade, online=online, bench=bench)
+    environment_lock, layers = lock_environment(
+        environment, old, source=source, upgrade=upgrade, online=online, bench=bench
+    )
     _check_reproduced(old, environment_lock)
     old_harness = _old(project, HarnessLock, task.value.harness, upgrade)
     harness, closure = keep_or_lock_harness(

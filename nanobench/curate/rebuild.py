@@ -31,7 +31,12 @@ def rebuild(source: Source, environment: BuiltEnvironment, *, bench: Workbench) 
         second = environment
         if not known:
             second = build_environment(
-                environment.spec, environment.packages, epoch=environment.epoch, bench=empty, built=environment.built
+                environment.spec,
+                environment.packages,
+                epoch=environment.epoch,
+                bench=empty,
+                built=environment.built,
+                lockfile=environment.lockfile,
             )
             if second.layers == environment.layers:
                 bench.store.remember(recipe, {"same": True})

@@ -1,4 +1,4 @@
-"""The layers that all tasks of an environment share: Debian, the Python packages, their bytecode."""
+"""The layers that all tasks of an environment share: Debian, the Python packages, their bytecode, Node."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from typing import Any, Literal
 
 from attrs import evolve, frozen
 
-from nanobench.ecosystems import debian, python
+from nanobench.ecosystems import debian, node, python
 from nanobench.ecosystems.python import Workshop, target_of
 from nanobench.formats.converter import structure, unstructure
 from nanobench.image.layers import Packed, layer_tree, pack, pack_once
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
-from nanobench.model.lock import Built, Layer, Package
+from nanobench.model.lock import Built, Layer, Lockfile, Package
 
-Role = Literal["debian", "python", "bytecode"]
+Role = Literal["debian", "python", "bytecode", "node"]
+_PYTHON = ("python", "python-build", "installer")
 
 
 @frozen(kw_only=True)
 class BuiltEnvironment:
-    """Layers and their unpacked trees, lowest first; ``packages`` are the pinned files they were made of."""
+    """Layers and their unpacked trees, lowest first; ``packages`` are the pinned files they were made of, and those
+    that tasks install. ``lockfile`` is the project's that the latter come from."""
 
     spec: Environment
     packages: tuple[Package, ...]
@@ -32,22 +34,40 @@ class BuiltEnvironment:
     trees: tuple[Path, ...]
     warnings: tuple[str, ...] = ()
     built: tuple[Built, ...] = ()
+    lockfile: Lockfile | None = None
 
 
 def build_environment(
-    spec: Environment, packages: Sequence[Package], *, epoch: int, bench: Workbench, built: Iterable[Built] = ()
+    spec: Environment,
+    packages: Sequence[Package],
+    *,
+    epoch: int,
+    bench: Workbench,
+    built: Iterable[Built] = (),
+    lockfile: Lockfile | None = None,
 ) -> BuiltEnvironment:
     """Build the environment from pinned files that are in the store; what is known by its digest is not built again.
 
     Args:
         epoch: source_date_epoch of the environment.
         built: the wheels that the lock says were built from source archives.
+        lockfile: the project's lockfile that the lock says the npm packages come from.
     """
-    made = BuiltEnvironment(spec=spec, packages=tuple(packages), epoch=epoch, layers=(), trees=(), built=tuple(built))
+    made = BuiltEnvironment(
+        spec=spec,
+        packages=tuple(packages),
+        epoch=epoch,
+        layers=(),
+        trees=(),
+        built=tuple(built),
+        lockfile=lockfile,
+    )
     made = _debian_layer(made, bench)
     if spec.python is not None:
         made = _python_layer(made, bench)
         made = _bytecode_layer(made, bench)
+    if spec.node is not None:
+        made = _node_layer(made, bench)
     return made
 
 
@@ -79,7 +99,7 @@ def _debian_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
 
 
 def _python_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
-    pinned = tuple(p for p in made.packages if p.role != "debian")
+    pinned = tuple(p for p in made.packages if p.role in _PYTHON)
 
     def make() -> Packed:
         bench.say(f"building layer python: {sum(p.role == 'python' for p in pinned)} packages")
@@ -100,6 +120,18 @@ def _bytecode_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironmen
             return pack(bench.store, python.bytecode(shop=shop), epoch=made.epoch)
 
     return _with(made, "bytecode", pack_once(bench.store, _recipe("bytecode", made, ()), make), bench)
+
+
+def _node_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
+    pinned = tuple(p for p in made.packages if p.role == "node")
+
+    def make() -> Packed:
+        bench.say("building layer node")
+        with bench.store.scratch("node") as scratch:
+            entries = node.assemble(pinned, bench.store, scratch, epoch=made.epoch)
+            return pack(bench.store, entries, epoch=made.epoch)
+
+    return _with(made, "node", pack_once(bench.store, _recipe("node", made, pinned), make), bench)
 
 
 def _with(made: BuiltEnvironment, role: Role, packed: Packed, bench: Workbench, **more: Any) -> BuiltEnvironment:

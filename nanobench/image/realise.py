@@ -52,7 +52,14 @@ def realise_environment(lock: EnvironmentLock, *, online: Online | None, bench: 
     where = f"locks/environments/{lock.name}.lock.toml"
     spec = structure(lock.original, Environment, where=f"{where}: original")
     _bring(lock.package, online, bench)
-    built = build_environment(spec, lock.package, epoch=lock.source_date_epoch, bench=bench, built=lock.built)
+    built = build_environment(
+        spec,
+        lock.package,
+        epoch=lock.source_date_epoch,
+        bench=bench,
+        built=lock.built,
+        lockfile=lock.lockfile,
+    )
     differing = tuple(
         f"layer {new.role}: built {new.diff_id} ({new.size} bytes), locked {old.diff_id} ({old.size} bytes)"
         for old, new in zip(lock.layer, built.layers, strict=False)

@@ -10,7 +10,9 @@ from attrs import evolve, frozen
 
 from nanobench.archives.entries import Entry, entries_of
 from nanobench.archives.oci import Image, ImageLayer, image_of
+from nanobench.ecosystems import node
 from nanobench.ecosystems.python import Editable, Workshop, editable
+from nanobench.formats.converter import unstructure
 from nanobench.image.environment import BuiltEnvironment, workshop
 from nanobench.image.layers import Packed, layer_tree, pack, pack_once
 from nanobench.image.workbench import Workbench
@@ -21,7 +23,7 @@ from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.interface import Source, Trees
 from nanobench.sources.workspace import Repository, make_repository
 
-TASK_ROLES = ("python-build", "installer")
+TASK_ROLES = ("python-build", "installer", "npm")
 """Roles of the environment's packages that installing the project under test needs."""
 
 
@@ -62,7 +64,8 @@ def build_task(source: Source, environment: BuiltEnvironment, *, bench: Workbenc
         with workshop(environment, bench, "task") as shop:
             trees = source.stage(bench.store.blob, shop.directory("source"))
             installed = _install(trees, environment, shop)
-            return _pack(trees, installed, environment, bench, shop.directory("git"))
+            modules = _install_modules(trees, environment, shop)
+            return _pack(trees, installed, modules, environment, bench, shop.directory("git"))
 
     packed = pack_once(bench.store, _recipe(source, environment), make)
     tree = layer_tree(bench.store, packed.diff_id, bench.engine.own)
@@ -86,6 +89,14 @@ def _install(trees: Trees, environment: BuiltEnvironment, shop: Workshop) -> Edi
     )
 
 
+def _install_modules(trees: Trees, environment: BuiltEnvironment, shop: Workshop) -> node.Modules | None:
+    if environment.spec.node is None:
+        return None
+    if environment.lockfile is not None:
+        node.check_lockfile(environment.lockfile, trees.base, environment=environment.spec.name)
+    return node.install(trees.base, environment.packages, environment.spec.node, shop=shop)
+
+
 def _pretended(project: str | None, version: str | None) -> Mapping[str, str]:
     """What build backends that would ask git for a version are told instead."""
     if version is None:
@@ -97,11 +108,17 @@ def _pretended(project: str | None, version: str | None) -> Mapping[str, str]:
 
 
 def _pack(
-    trees: Trees, installed: Editable | None, environment: BuiltEnvironment, bench: Workbench, scratch: Path
+    trees: Trees,
+    installed: Editable | None,
+    modules: node.Modules | None,
+    environment: BuiltEnvironment,
+    bench: Workbench,
+    scratch: Path,
 ) -> Packed:
     laid = installed.workspace if installed else ()
     prefix = f"{WORKSPACE[1:]}/"
-    products = tuple(sorted(e.path.removeprefix(prefix) for e in laid))
+    folders = modules.folders if modules else ()
+    products = tuple(sorted((*(e.path.removeprefix(prefix) for e in laid), *folders)))
     gitbox = Gitbox(engine=bench.engine, layers=environment.trees[:1], scratch=scratch)
     repository = make_repository(gitbox, trees.base, products=products)
     notes: Document = {
@@ -114,6 +131,7 @@ def _pack(
         notes |= {"name": installed.name, "version": installed.version, "kept": list(installed.kept)}
     entries = [*_owned(entries_of(trees.base, prefix=WORKSPACE[1:], epoch=environment.epoch)), *_owned(laid)]
     entries += installed.venv if installed else ()
+    entries += _owned(modules.entries if modules else ())
     return pack(bench.store, _dated(entries, environment.epoch), epoch=environment.epoch, notes=notes)
 
 
@@ -129,7 +147,9 @@ def _dated(entries: Iterable[Entry], epoch: int) -> Iterator[Entry]:
 
 
 def _recipe(source: Source, environment: BuiltEnvironment) -> Document:
+    asked = {} if environment.spec.node is None else {"node": unstructure(environment.spec.node)}
     return {
+        **asked,
         "role": "task",
         "below": [layer.diff_id for layer in environment.layers],
         "source": source.identity(),
