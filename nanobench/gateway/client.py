@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import ssl
+from functools import cache
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -18,12 +19,13 @@ def open_session(bounds: Bounds) -> aiohttp.ClientSession:
     """A session for one run.
 
     Every request gets its own connection: a provider that closes an idle one would otherwise look like a broken
-    wire. ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` are honoured by the default context.
+    wire.
     """
     timeout = aiohttp.ClientTimeout(
         total=bounds.total_seconds, sock_connect=bounds.connect_seconds, sock_read=bounds.idle_seconds
     )
-    connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(), force_close=True)
+    trusted = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    connector = aiohttp.TCPConnector(ssl=trusted, force_close=True)
     return aiohttp.ClientSession(timeout=timeout, connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
 
@@ -50,6 +52,14 @@ def fault_of(error: Exception) -> tuple[Fault, str]:
     if isinstance(error, TimeoutError):
         return Fault.TIMEOUT, "the provider was silent for too long"
     return Fault.DROPPED, f"the provider broke the connection off ({type(error).__name__})"
+
+
+@cache
+def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """The default context, which honours ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``; reading all authorities takes longer
+    than starting a gateway, so it is done once."""
+    del file, folder  # what the context depends on
+    return ssl.create_default_context()
 
 
 def _is_loopback(host: str) -> bool:

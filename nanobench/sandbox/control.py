@@ -71,8 +71,12 @@ def launcher(request: dict[str, Any], *, stdout: int, stderr: int) -> Iterator[L
 
 
 def _await(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the moment of its end (``Popen.wait`` with a time-out looks again and again, ever more seldom)."""
+    ended, poll = os.pidfd_open(process.pid), select.poll()
+    poll.register(ended, select.POLLIN)
     try:
-        process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        if not poll.poll(PATIENCE * 1000):
+            process.kill()
+    finally:
+        os.close(ended)
+    process.wait()
