@@ -14,12 +14,16 @@ from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse, NanobenchError
 from nanobench.model.fields import Document
 from nanobench.model.lock import TaskLock
+from nanobench.model.upstream import LockedUpstream
 from nanobench.project.files import Project
 
 
 @common.verb
 def lock(
-    tasks: Annotated[list[str] | None, typer.Argument(help="Tasks to lock; with --check: all locked ones.")] = None,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Argument(help="Tasks to lock (--check: default all locks, and the dataset's members)."),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the locks are current: no network.")
     ] = False,
@@ -47,7 +51,7 @@ def lock(
     """
     found = common.project(project)
     if check:
-        _check(found, tasks or found.task_ids(), as_json=as_json)
+        _check(found, tasks or _published(found), as_json=as_json)
         return
     if not tasks:
         raise Misuse("NB_USAGE", "name at least one task", hint=f"known tasks: {', '.join(found.task_ids())}")
@@ -97,12 +101,26 @@ def _text(outcome: LockOutcome, *, dry_run: bool) -> str:
         (
             f"{outcome.task}: locked",
             *(f"  {line}" for j in outcome.judged for line in j.lines()),
+            *_upstream(outcome.lock.source.upstream),
             f"  image {outcome.lock.image.manifest_digest}",
             f"  {len(tests.fail_to_pass)} tests must turn green, {len(tests.pass_to_pass)} must stay green",
             *(f"  {verb} {name}" for name in outcome.written),
             *(("  no byte changed",) if not outcome.written else ()),
         )
     )
+
+
+def _upstream(found: LockedUpstream | None) -> tuple[str, ...]:
+    if found is None:
+        return ()
+    return (f"  merge {found.merge.commit} of {found.merged_at} ({found.identity}) onto {found.base.commit}",)
+
+
+def _published(project: Project) -> tuple[str, ...]:
+    """What must be current: every lock there is, and every member of the dataset. Other tasks may wait for theirs."""
+    has_dataset = (project.root / "tasks" / "dataset.toml").is_file()
+    members = project.dataset().value.tasks if has_dataset else ()
+    return tuple(sorted({*project.locked_ids(), *members}))
 
 
 def _check(project: Project, tasks: Iterable[str], *, as_json: bool) -> None:
