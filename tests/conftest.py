@@ -16,10 +16,13 @@ from attrs import frozen
 from typer.testing import CliRunner
 
 from nanobench.cli.main import app
+from nanobench.grading.locked import LockedArena, locked_arena
+from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Limits
 from nanobench.model.fields import Digest
 from nanobench.model.lock import (
+    EnvironmentLock,
     GateVerdict,
     LockedImage,
     LockedSource,
@@ -168,6 +171,19 @@ def start(warm_store: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 def bench(warm_store: Path) -> Workbench:
     """The warm store and the real engine, silent."""
     return Workbench(store=Store(warm_store), engine=Bubblewrap(), say=lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def locks(repository: Project) -> Locks:
+    """The demo task's committed locks."""
+    task = repository.lock(TaskLock, TASK).value
+    return Locks(task=task, environment=repository.lock(EnvironmentLock, task.environment.name).value)
+
+
+@pytest.fixture(scope="session")
+def place(locks: Locks, bench: Workbench) -> LockedArena:
+    """The demo task's image, solution and arena."""
+    return locked_arena(locks, online=None, bench=bench)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from nanobench.errors import Refused
+from nanobench.gates.interface import Case
+from nanobench.gates.verification import VerificationGate
+from nanobench.grading.trial import Trial, try_patch
+from nanobench.image.realise import Locks
+from nanobench.model.result import Outcome
+
+
+def with_record(trial: Trial, **changes: Any) -> Trial:
+    return evolve(trial, grading=evolve(trial.grading, record=evolve(trial.grading.record, **changes)))
+
+
+def test_the_demo_task_passes_with_the_counts_of_its_lock(case: Case, locks: Locks) -> None:
+    finding = VerificationGate().check(case)
+    assert (finding.verdict, finding.reasons) == ("pass", ())
+    assert finding.evidence["fail_to_pass"] == len(locks.task.tests.fail_to_pass)
+    assert finding.evidence["pass_to_pass"] == len(locks.task.tests.pass_to_pass)
+    assert len(finding.evidence["golden"]["outcomes"]) >= len(locks.task.tests.pass_to_pass)
+
+
+def test_a_test_that_the_solution_breaks_is_named_unless_it_is_quarantined(case: Case, locks: Locks) -> None:
+    test = locks.task.tests.pass_to_pass[0]
+    outcomes = {**case.golden.grading.outcomes, test: Outcome.FAILED}
+    broken = evolve(case, golden=with_record(case.golden, outcomes=outcomes))
+    finding = VerificationGate().check(broken)
+    assert finding.verdict == "fail"
+    assert finding.reasons == (f"{test}: passed at base, failed with the golden patch",)
+    quarantined = evolve(broken, task=evolve(case.task, quarantine=(test,)))
+    assert VerificationGate().check(quarantined).verdict == "pass"
+
+
+def test_a_suite_that_was_cut_is_a_reason_in_either_state(case: Case) -> None:
+    (suite,) = case.base.grading.record.suite
+    cut = with_record(case.base, suite=(evolve(suite, complete=False, ended="time", exit_code=137),))
+    finding = VerificationGate().check(evolve(case, base=cut))
+    assert finding.verdict == "fail"
+    assert finding.reasons == ("base: suite python was cut: time, exit code 137, no end reported",)
+
+
+def test_a_solution_that_turns_no_test_green_is_refused(case: Case) -> None:
+    with pytest.raises(Refused) as refused:
+        VerificationGate().check(evolve(case, golden=case.base))
+    assert refused.value.code == "NB_NO_TARGET"
+
+
+def test_a_suite_whose_command_breaks_is_refused(case: Case, tmp_path: Path) -> None:
+    (suite,) = case.task.suite
+    arena = evolve(case.arena, suites=(evolve(suite, command=("python", "-c", "raise SystemExit(4)")),))
+    trials = {}
+    for name, patch in (("base", b""), ("golden", case.change.golden)):
+        (tmp_path / name).mkdir()
+        trials[name] = try_patch(arena, patch, scratch=tmp_path / name)
+    with pytest.raises(Refused) as refused:
+        VerificationGate().check(evolve(case, base=trials["base"], golden=trials["golden"]))
+    assert refused.value.code == "NB_NO_TARGET"
