@@ -15,6 +15,7 @@ import pytest
 from attrs import frozen
 from typer.testing import CliRunner
 
+from nanobench.cli.locked import current
 from nanobench.cli.main import app
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.image.realise import Locks
@@ -33,6 +34,7 @@ from nanobench.model.lock import (
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
 from nanobench.project.files import Project
 from nanobench.project.stale import REVISION_GATES
+from nanobench.runner.stage import Stage, set_stage
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.store.store import Store
 
@@ -227,3 +229,9 @@ def _called(*arguments: object, env: dict[str, str] | None = None) -> Done:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Done(result.exit_code, result.stdout, result.stderr)
+
+
+@pytest.fixture(scope="session")
+def stage(repository: Project, bench: Workbench, demo: str) -> Stage:
+    """The demo task, ready to run."""
+    return set_stage(current(repository, demo), online=None, bench=bench)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Lock
@@ -46,8 +46,7 @@ class Run:
         futures = [pool.submit(self._cell, cell) for cell in self.state.pending()]
         try:
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            for future in done:
-                future.result()
+            _raise_first(future.exception() for future in done)
         except BaseException:
             self.bench.engine.stop()
             raise
@@ -56,6 +55,13 @@ class Run:
         return self.state.results()
 
     def _cell(self, cell: Cell) -> None:
+        try:
+            self._attempts(cell)
+        except BaseException:
+            self.bench.engine.stop()  # before this thread takes the next cell
+            raise
+
+    def _attempts(self, cell: Cell) -> None:
         stage = self.stages[cell.task]
         while True:
             number = len(self.state.attempts(cell)) + 1
@@ -84,6 +90,12 @@ class Run:
     def _kept(self, result: CellResult) -> tuple[str, ...]:
         results = (*self.state.results(), result)
         return tuple(sorted({f"sha256:{blob}" for r in results for blob in blobs_of(r.blobs)}))
+
+
+def _raise_first(errors: Iterable[BaseException | None]) -> None:
+    """Raise one of the errors, if there is any: an interruption last, since it may follow from another."""
+    for error in sorted((e for e in errors if e), key=lambda e: isinstance(e, KeyboardInterrupt)):
+        raise error
 
 
 def publish(run: Run, destination: Path) -> Path:

@@ -9,17 +9,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from nanobench.errors import Refused
+from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.documents import dump_json
-from nanobench.model.result import Attempt, Cause, CellResult, ProviderFacts, RunManifest
+from nanobench.model.result import Attempt, Cause, CellResult, RunManifest
 from nanobench.runner.state import RunState
-
-
-@pytest.fixture
-def manifest(cell_result: CellResult) -> RunManifest:
-    cells = tuple(attrs.evolve(cell_result.cell, repeat=n) for n in range(3))
-    provider = ProviderFacts(name="p", kind="scripted", models=("m",))
-    return RunManifest(schema=1, nanobench="0", provider=provider, cells=cells)
 
 
 def test_a_cell_is_pending_until_it_has_a_result(
@@ -56,6 +49,37 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, manifest: RunMani
     (tmp_path / "s" / "run.sqlite").write_bytes(b"x" * 5000)
     with pytest.raises(Refused, match="not a usable state"):
         RunState(tmp_path / "s", manifest)
+
+
+def test_a_last_attempt_and_its_result_are_kept_together(
+    tmp_path: Path, manifest: RunManifest, cell_result: CellResult
+) -> None:
+    state = RunState(tmp_path / "s", manifest)
+    tries = (Attempt(number=1, cause=Cause.WIRE), Attempt(number=2, cause=Cause.FINISHED))
+    state.record_attempt(manifest.cells[0], tries[0])
+    result = attrs.evolve(cell_result, cell=manifest.cells[0], attempts=tries)
+    state.finish(result)
+    assert state.attempts(manifest.cells[0]) == tries
+    with pytest.raises(Refused):
+        state.finish(attrs.evolve(result, attempts=(*tries, Attempt(number=3, cause=Cause.FINISHED))))
+    assert state.attempts(manifest.cells[0]) == tries
+
+
+def test_only_one_process_goes_on_with_a_run(tmp_path: Path, manifest: RunManifest) -> None:
+    state = RunState(tmp_path / "s", manifest)
+    with state.alone(), pytest.raises(MachineFailure) as busy, RunState(tmp_path / "s", manifest).alone():
+        pass
+    assert busy.value.code == "NB_RUN_BUSY"
+    with RunState(tmp_path / "s", manifest).alone():
+        pass
+
+
+def test_removed_it_leaves_nothing(tmp_path: Path, manifest: RunManifest) -> None:
+    state = RunState(tmp_path / "s", manifest)
+    (state.building / "half").mkdir(parents=True)
+    with state.alone():
+        state.remove()
+    assert not list(tmp_path.iterdir())
 
 
 def test_kill_9_right_after_finish_loses_nothing(

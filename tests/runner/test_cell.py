@@ -1,0 +1,88 @@
+"""One attempt at a cell. The agent ran once, for real; what it left is changed from test to test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from nanobench.errors import MachineFailure
+from nanobench.formats.documents import read_json
+from nanobench.gateway.scripted.behaviours import scripted_provider
+from nanobench.grading.trial import fresh_workspace
+from nanobench.harness.invocation import invocation
+from nanobench.harness.session import Session, run_agent
+from nanobench.image.workbench import Workbench
+from nanobench.model.fields import Digest
+from nanobench.model.result import Cause, Cell, CellResult, GradingRecord
+from nanobench.runner import cell as module
+from nanobench.runner.cell import attempt_cell
+from nanobench.runner.providers import Scripted
+from nanobench.runner.stage import Stage
+from nanobench.sources.patch import affected_paths
+
+
+@pytest.fixture(scope="module")
+def session(stage: Stage, bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """What an agent left that did nothing."""
+    scratch = tmp_path_factory.mktemp("agent")
+    workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
+    bench.engine.own(workspace)
+    call = invocation("Do nothing.", provider="nop", model="nop")
+    with scripted_provider("nop", b"") as provider:
+        return run_agent(stage.seat, call, provider.upstream, workspace, scratch=scratch)
+
+
+@pytest.fixture
+def attempt(session: Session, stage: Stage, bench: Workbench, demo: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def make(cause: Cause = Cause.FINISHED, patch: bytes = b"") -> CellResult:
+        files = affected_paths(patch, where="patch") if patch.startswith(b"diff") else ()
+        left = evolve(
+            session,
+            ending=evolve(session.ending, cause=cause, detail="as told"),
+            taken=evolve(session.taken, patch=patch, files_changed=files),
+        )
+        monkeypatch.setattr(module, "run_agent", lambda *_, **__: left)
+        cell = Cell(task=demo, provider="nop", model="nop", mode="hinted", repeat=0)
+        return attempt_cell(stage, cell, Scripted(behaviour="nop", models=("nop",)), number=3, bench=bench)
+
+    return make
+
+
+def test_the_golden_patch_resolves_and_everything_is_kept(attempt: Any, stage: Stage, bench: Workbench) -> None:
+    result = attempt(patch=stage.place.change.golden)
+    assert (result.score.value, result.score.resolved) == ("1.0", True)
+    assert bench.store.read(Digest(f"sha256:{result.blobs.patch}")) == stage.place.change.golden
+    outcomes = bench.store.read(Digest(f"sha256:{result.blobs.outcomes}"))
+    record = read_json(outcomes, GradingRecord, where="outcomes")
+    assert set(stage.locked.task.value.tests.fail_to_pass) <= set(record.outcomes)
+    assert b"passed" in bench.store.read(Digest(f"sha256:{result.blobs.test_output}"))
+    assert result.attempts[0].number == 3
+    assert result.reported_files_changed == ()
+
+
+def test_a_run_that_is_not_the_agents_to_lose_is_not_graded(attempt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "try_patch", None)
+    result = attempt(cause=Cause.PROVIDER_FAILED)
+    assert (result.cause, result.score, result.blobs.outcomes) == (Cause.PROVIDER_FAILED, None, None)
+
+
+def test_a_limit_that_the_agent_used_up_is_graded_by_what_it_left(attempt: Any, stage: Stage) -> None:
+    result = attempt(cause=Cause.TIME_LIMIT, patch=stage.place.change.golden)
+    assert (result.cause, result.score.value) == (Cause.TIME_LIMIT, "1.0")
+
+
+def test_a_patch_that_cannot_be_graded_is_the_graders_failure_and_has_no_score(attempt: Any) -> None:
+    result = attempt(patch=b"no difference to anything\n")
+    assert (result.cause, result.score, result.blobs.outcomes) == (Cause.GRADER, None, None)
+    assert "NB_PATCH" in result.attempts[0].detail
+
+
+def test_without_a_machine_to_run_on_there_is_no_result(attempt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise MachineFailure("NB_ENGINE", "no sandbox")
+
+    monkeypatch.setattr(module, "try_patch", broken)
+    with pytest.raises(MachineFailure):
+        attempt()

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from nanobench.errors import Misuse
+from nanobench.runner.plan import plan
+
+
+def test_every_task_model_mode_and_repeat_is_one_cell_in_that_order() -> None:
+    cells = plan(["b", "a"], provider="p", models=["m", "n"], modes=["hinted", "navigation"], repeats=2)
+    assert len({cell.id for cell in cells}) == 16
+    assert [cell.id for cell in cells[:3]] == ["b--p--m--hinted--0", "b--p--m--hinted--1", "b--p--m--navigation--0"]
+
+
+def test_nothing_to_run_is_misuse() -> None:
+    with pytest.raises(Misuse, match="nothing to run"):
+        plan([], provider="p", models=["m"], modes=["hinted"], repeats=1)
+
+
+@pytest.mark.parametrize("models", [["m", "m"], ["a/b", "a_b"], ["a:b", "a_b"]])
+def test_two_cells_that_would_share_a_file_are_refused_by_name(models: list[str]) -> None:
+    with pytest.raises(Misuse) as refused:
+        plan(["t"], provider="p", models=models, modes=["hinted"], repeats=1)
+    assert refused.value.details == (f"t--p--{models[1]}--hinted--0",)
+
+
+@pytest.mark.parametrize("name", ["a b", "", "-x", "a\nb", "\x1b[31m", "../a b"])
+@pytest.mark.parametrize("what", ["provider", "model"])
+def test_a_name_that_could_be_no_name_is_misuse_not_a_bug(what: str, name: str) -> None:
+    names = {"provider": "p", "model": "m", what: name}
+    with pytest.raises(Misuse) as refused:
+        plan(["t"], provider=names["provider"], models=[names["model"]], modes=["hinted"], repeats=1)
+    assert refused.value.where == what
