@@ -64,7 +64,7 @@ def test_to_lock_again_changes_no_byte_and_a_lock_that_was_lost_is_made_again(
 
 
 def test_a_lock_of_another_recipe_is_only_replaced_when_that_is_asked_for(lock: Lock, copied: Project) -> None:
-    (path,) = (copied.root / "locks/environments").iterdir()
+    path = copied.lock_path(EnvironmentLock, "python-bookworm")
     old = copied.lock(EnvironmentLock, path.name.removesuffix(".lock.toml")).value
     path.write_bytes(dump_lock(evolve(old, recipe=RECIPE + 1)))
     with pytest.raises(Refused) as refused:
@@ -74,7 +74,7 @@ def test_a_lock_of_another_recipe_is_only_replaced_when_that_is_asked_for(lock: 
 
 
 def test_the_same_pins_with_other_layers_are_a_fault_and_nothing_is_written(lock: Lock, copied: Project) -> None:
-    (path,) = (copied.root / "locks/environments").iterdir()
+    path = copied.lock_path(EnvironmentLock, "python-bookworm")
     old = copied.lock(EnvironmentLock, path.name.removesuffix(".lock.toml")).value
     layer = evolve(old.layer[1], diff_id=Digest("sha256:" + "5" * 64))
     path.write_bytes(dump_lock(evolve(old, layer=(old.layer[0], layer, *old.layer[2:]))))
