@@ -126,6 +126,7 @@ def _packed(tree: Path, stack: ExitStack) -> Layer:
         raise MachineFailure("NB_ENGINE", "the sandbox did not start: no such layer", where=str(tree))
     file = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
     facts = write_layer(entries_of(tree, epoch=0), file, epoch=0)
+    file.flush()
 
     def again() -> BinaryIO:
         copy = open(file.fileno(), "rb", closefd=False)  # noqa: SIM115

@@ -1,11 +1,15 @@
-"""Engines and images for the sandbox's tests: as the user who runs them and, for root, as an ordinary one too."""
+"""Engines and images for the sandbox's tests: bubblewrap as the user who runs them and, for root, as an ordinary one
+too, and Docker, whose daemon root starts for these tests alone."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import select
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +23,9 @@ import pytest
 from nanobench.errors import MachineFailure
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.diagnose import host_layer
+from nanobench.sandbox.docker import Docker
 from nanobench.sandbox.interface import Engine, Finished, Mount, Request, SandboxLimits
+from nanobench.store.store import Store
 
 ORDINARY = 64123
 DRIVER = """
@@ -89,15 +95,87 @@ def ordinary_python() -> str | None:
     return None
 
 
-@pytest.fixture(scope="session", params=["as we are", "ordinary"] if os.geteuid() == 0 else ["as we are"])
+AS_WE_ARE, AS_AN_ORDINARY_USER, DOCKER = "as we are", "ordinary", "docker"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "bubblewrap: a property of that engine's own ways")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test over every engine that can be here, but for those of one engine's own ways."""
+    if "engine" in metafunc.fixturenames:
+        found = [AS_WE_ARE, AS_AN_ORDINARY_USER, DOCKER] if os.geteuid() == 0 else [AS_WE_ARE]
+        if metafunc.definition.get_closest_marker("bubblewrap"):
+            found = [name for name in found if name != DOCKER]
+        metafunc.parametrize("engine", found, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest) -> Engine:
-    """The engine, for root also as an ordinary user runs it."""
-    if request.param == "as we are":
+    """The engine, bubblewrap for root also as an ordinary user runs it."""
+    if request.param == AS_WE_ARE:
         return Bubblewrap()
+    if request.param == DOCKER:
+        docker: Docker = request.getfixturevalue("docker")
+        return docker
     python = ordinary_python()
     if python is None:
         pytest.skip("no Python here that an ordinary user can start")
     return AsOrdinaryUser(python)
+
+
+@pytest.fixture(scope="session")
+def docker(new_docker: Callable[[], Docker]) -> Docker:
+    """The engine of the daemon that was started for these tests."""
+    return new_docker()
+
+
+@pytest.fixture(scope="session")
+def new_docker(docker_socket: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Docker]:
+    """Make such an engine."""
+    store = Store(tmp_path_factory.mktemp("store"))
+    return lambda: Docker(store, address=str(docker_socket))
+
+
+@pytest.fixture(scope="session")
+def docker_socket() -> Iterator[Path]:
+    """Where a daemon of our own listens. Its mounts are seen by nobody else and go with it."""
+    if os.geteuid() != 0 or shutil.which("dockerd") is None:
+        assert not os.environ.get("CI"), "continuous integration must install docker.io and run as root"
+        pytest.skip("only root can start a Docker daemon, and one must be installed")
+    place = Path(tempfile.mkdtemp(prefix="nanobench-dockerd-"))
+    address, folders = place / "sock", {"data-root": "data", "exec-root": "exec", "pidfile": "pid"}
+    words = [f"--host=unix://{address}", *(f"--{option}={place / name}" for option, name in folders.items())]
+    daemon = ["dockerd", *words, "--iptables=false", "--ip6tables=false", "--bridge=none", "--log-level=warn"]
+    with (place / "log").open("wb") as log:  # started by a shell that ends: no child of ours
+        detached = ["sh", "-c", '"$@" >&2 & echo $!', "sh", "unshare", "--mount", "--propagation=slave", *daemon]
+        started = subprocess.run(detached, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, check=True)
+    with open(os.pidfd_open(int(started.stdout)), "rb", buffering=0) as process:
+        yield await_daemon(address, process.fileno(), place / "log")
+        signal.pidfd_send_signal(process.fileno(), signal.SIGTERM)
+        assert select.select([process], [], [], 60)[0], "the Docker daemon does not end"
+    shutil.rmtree(place)
+
+
+def await_daemon(address: Path, process: int, log: Path) -> Path:
+    """Until it answers, the address; an error with its log when it ends before."""
+    while not select.select([process], [], [], 0.1)[0]:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(address))
+            connection.sendall(b"GET /_ping HTTP/1.0\r\n\r\n")
+            if b"200 OK" in connection.recv(4096):
+                return address
+    raise AssertionError(f"no Docker daemon: {log.read_text()[-2000:]}")
+
+
+@pytest.fixture
+def another(engine: Engine, request: pytest.FixtureRequest) -> Engine:
+    """One more engine of the same kind, in this process."""
+    if isinstance(engine, AsOrdinaryUser):
+        pytest.skip("an engine in another process")
+    made: Engine = Bubblewrap() if isinstance(engine, Bubblewrap) else request.getfixturevalue("new_docker")()
+    return made
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ def test_check_leaves_no_file(bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.bubblewrap
 def test_user_namespaces_that_are_switched_off_are_named(start: Any) -> None:
     """For real: a user namespace of our own in which no further one may be made."""
     off = (
@@ -40,6 +41,7 @@ def test_user_namespaces_that_are_switched_off_are_named(start: Any) -> None:
     assert "sysctl -w user.max_user_namespaces" in said
 
 
+@pytest.mark.bubblewrap
 def test_root_of_a_user_namespace_runs_as_the_ordinary_user_that_it_is(start: Any) -> None:
     assert start(CHECK, wrapper=("unshare", "--user", "--map-root-user")).communicate()[0] == "()\n"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 PROBE = r"""
-import json, os, resource, socket, time
+import json, os, resource, shutil, socket, subprocess, time
 
 MEMORY = ("/tmp", "/home/agent", "/dev/shm")
 
@@ -19,15 +19,22 @@ def can(what):
     try:
         what()
     except OSError as error:
-        return error.strerror
+        return error.strerror.partition(" (")[0]
     return "yes"
+
+def can_read(path):
+    return open(path).readlines() if os.path.exists(path) else []
 
 def write(path):
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
 
-def lo_works():
-    server = socket.create_server(("127.0.0.1", 0))
-    socket.create_connection(server.getsockname()).close()
+def connect(host, family, port=0):
+    with socket.create_server((host, port), family=family) as server:
+        socket.create_connection(server.getsockname()[:2]).close()
+
+def run_from(folder):
+    shutil.copy("/usr/bin/true", folder + "/true")
+    subprocess.run([folder + "/true"], check=True)
 
 umask = os.umask(0); os.umask(umask)
 environ = dict(os.environ); environ.pop("LC_CTYPE", None)
@@ -45,7 +52,14 @@ print(json.dumps({
     "time zone": time.tzname[0],
     "directory": os.getcwd(),
     "interfaces": [name for _, name in socket.if_nameindex()],
-    "loopback": can(lo_works),
+    "loopback": can(lambda: connect("127.0.0.1", socket.AF_INET)),
+    "loopback of IPv6": can(lambda: connect("::1", socket.AF_INET6)),
+    "port 80": can(lambda: connect("127.0.0.1", socket.AF_INET, 80)),
+    "programs run from": {path: can(lambda: run_from(path)) for path in (*MEMORY, "/workspace")},
+    "sys": os.listdir("/sys") if os.path.exists("/sys") else [],
+    "name servers": [l for l in can_read("/etc/resolv.conf") if l.startswith("nameserver")],
+    "control group": sorted({line.strip().split(":")[2] for line in open("/proc/self/cgroup")}),
+    "parent": os.getppid() == 0,
     "core": resource.getrlimit(resource.RLIMIT_CORE),
     "files": resource.getrlimit(resource.RLIMIT_NOFILE),
     "stack": resource.getrlimit(resource.RLIMIT_STACK),
@@ -71,7 +85,7 @@ print(json.dumps({
 """
 
 READ_ONLY = "Read-only file system"
-EXPECTED = {
+EXPECTED: dict[str, Any] = {
     "ids": [[1000] * 3, [1000] * 3],
     "capabilities": ["0000000000000000"],
     "no new privileges": ["1"],
@@ -100,6 +114,13 @@ EXPECTED = {
     "directory": "/workspace",
     "interfaces": ["lo"],
     "loopback": "yes",
+    "loopback of IPv6": "yes",
+    "port 80": "Permission denied",
+    "programs run from": dict.fromkeys(("/tmp", "/home/agent", "/dev/shm", "/workspace"), "yes"),
+    "sys": [],
+    "name servers": [],
+    "control group": ["/"],
+    "parent": False,
     "core": [0, 0],
     "files": [4096, 4096],
     "stack": [8 << 20, 8 << 20],
@@ -133,8 +154,28 @@ EXPECTED = {
 }
 
 
+WRITABLE: dict[str, str] = EXPECTED["writable"]
+DOCKER_DIFFERS: dict[str, Any] = {
+    # Files of the image belong to root, as its layers say; bubblewrap has a user namespace in which they are ours.
+    "owners": {"/": 0, "/workspace": 1000, "/tmp": 1000, "/home/agent": 1000},
+    # Docker closes /dev by its owner and /proc/sys by being read-only, bubblewrap the other way round.
+    "writable": WRITABLE | {"/dev": "Permission denied"},
+    "core pattern": READ_ONLY,
+    # Docker shows no link to the kernel's memory, which nobody may read, but the file system of message queues.
+    "devices": sorted({*EXPECTED["devices"], "mqueue"} - {"core"}),
+    # Processes are limited by the control group, threads counted as well: a limit of the user would count all that
+    # user 1000 of the host runs. ``ulimit -u`` says what the daemon has.
+    "processes": None,
+    # The container's own shell and its cat, and the shell that started the command.
+    "few processes": False,
+}
+
+
 def test_inside_all_is_as_promised_whoever_runs_the_engine(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "a key of the host")
     ran = bench.python(PROBE, env={"ADDED": "by the request"})
     assert ran.err == ""
-    assert json.loads(ran.out) == EXPECTED
+    found, differs = json.loads(ran.out), DOCKER_DIFFERS if bench.engine.name == "docker" else {}
+    if "processes" in differs:
+        del found["processes"]
+    assert found == {name: value for name, value in (EXPECTED | differs).items() if value is not None}
