@@ -14,6 +14,7 @@ from nanobench.harness.realise import realise_closure
 from nanobench.image.realise import Locks, packages_of, realise
 from nanobench.image.sources import bring
 from nanobench.project.files import Project
+from nanobench.sandbox.choose import EngineName
 
 Tasks = Annotated[list[str] | None, typer.Argument(help="Locked tasks (default: all).")]
 
@@ -23,6 +24,7 @@ def build(
     tasks: Tasks = None,
     offline: common.Offline = False,
     store: common.StorePath = None,
+    engine: common.Engines = EngineName.AUTO,
     project: common.ProjectPath = None,
     as_json: common.AsJson = False,
 ) -> None:
@@ -34,7 +36,7 @@ def build(
 
         nanobench build --offline --json
     """
-    found, bench = common.project(project), common.workbench(store)
+    found, bench = common.project(project), common.workbench(store, engine)
     digests = {}
     for task in _named(found, tasks):
         locked = current(found, task)

@@ -21,7 +21,7 @@ from nanobench.cli.talk import Talk, printable
 from nanobench.errors import MachineFailure, Misuse, NanobenchError
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
-from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.sandbox.choose import EngineName, engine_named, untried_engine
 from nanobench.store.store import Store, default_root
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON on stdout.")]
@@ -30,6 +30,9 @@ StorePath = Annotated[
 ]
 ProjectPath = Annotated[
     Path | None, typer.Option("--project", help="The project folder (default: found from the current folder).")
+]
+Engines = Annotated[
+    EngineName, typer.Option("--engine", help="What runs commands sealed (auto: bubblewrap, else Docker).")
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Make no connection; what is missing is an error (exit 3).")]
 
@@ -65,21 +68,18 @@ def store(path: Path | None) -> Store:
     return Store((path or default_root()).absolute(), say=say)
 
 
-def workbench(store_path: Path | None) -> Workbench:
+def workbench(store_path: Path | None, engine: EngineName = EngineName.AUTO) -> Workbench:
     """Store and engine, ready; an engine that cannot work here is an error with its remedy."""
-    bench = untried_workbench(store_path)
-    problems = bench.engine.check()
-    if problems:
-        raise MachineFailure(
-            "NB_NO_ENGINE", "no sandbox engine works here", details=problems, hint="nanobench doctor"
-        )
+    place = store(store_path)
+    chosen = engine_named(engine, place)
     talk.begin()
-    return bench
+    return Workbench(store=place, engine=chosen, say=say, fetched=talk.fetched)
 
 
-def untried_workbench(store_path: Path | None) -> Workbench:
+def untried_workbench(store_path: Path | None, engine: EngineName = EngineName.AUTO) -> Workbench:
     """Store and engine, for work that is of use without the engine too."""
-    return Workbench(store=store(store_path), engine=Bubblewrap(), say=say, fetched=talk.fetched)
+    place = store(store_path)
+    return Workbench(store=place, engine=untried_engine(engine, place), say=say, fetched=talk.fetched)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from nanobench.model.fields import Document
 from nanobench.model.lock import TaskLock
 from nanobench.model.upstream import LockedUpstream
 from nanobench.project.files import Project
+from nanobench.sandbox.choose import EngineName
 
 
 @common.verb
@@ -34,6 +35,7 @@ def lock(
     ] = None,
     offline: common.Offline = False,
     store: common.StorePath = None,
+    engine: common.Engines = EngineName.AUTO,
     project: common.ProjectPath = None,
     as_json: common.AsJson = False,
 ) -> None:
@@ -56,7 +58,7 @@ def lock(
     if not tasks:
         raise Misuse("NB_USAGE", "name at least one task", hint=f"known tasks: {', '.join(found.task_ids())}")
     inputs = _inputs(upgrade, upgrade_input or [])
-    bench = common.workbench(store)
+    bench = common.workbench(store, engine)
     outcomes = []
     for task in tasks:
         with Online() as network:

@@ -25,6 +25,7 @@ from nanobench.runner.providers import Provider
 from nanobench.runner.run import Run, jobs_for, publish
 from nanobench.runner.stage import LockedTask, set_stage
 from nanobench.runner.state import RunState
+from nanobench.sandbox.choose import EngineName
 
 
 @common.verb
@@ -57,6 +58,7 @@ def run(
         int | None, typer.Option("--jobs", min=1, help="Cells at once (default: what the CPUs hold).")
     ] = None,
     store: common.StorePath = None,
+    engine: common.Engines = EngineName.AUTO,
     project: common.ProjectPath = None,
     as_json: common.AsJson = False,
 ) -> None:
@@ -88,7 +90,7 @@ def run(
     manifest = _manifest(task_locks, chosen, _modes(mode or ["hinted"]), repeats)
     if destination.exists() and not RunState.place(destination).exists():
         raise _exists(destination)
-    bench = common.workbench(store)
+    bench = common.workbench(store, engine)
     with Online() as network:
         online = None if offline or frozen else network
         stages = {name: set_stage(each, online=online, bench=bench) for name, each in task_locks.items()}

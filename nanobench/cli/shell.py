@@ -15,6 +15,7 @@ from nanobench.cli.terminal import WRAPPER, joined
 from nanobench.ecosystems.online import Online
 from nanobench.grading.trial import fresh_workspace
 from nanobench.image.realise import Locks, realise
+from nanobench.sandbox.choose import EngineName
 from nanobench.sandbox.interface import WORKSPACE, Ended, Engine, Mount, Request, SandboxLimits
 
 _SECONDS = 86_400
@@ -26,6 +27,7 @@ def shell(
     command: Annotated[list[str] | None, typer.Argument(help="A command in place of a shell, after --.")] = None,
     offline: common.Offline = False,
     store: common.StorePath = None,
+    engine: common.Engines = EngineName.AUTO,
     project: common.ProjectPath = None,
 ) -> None:
     """Look around in a task's locked image: a copy of its workspace, no network, and nothing kept.
@@ -36,7 +38,7 @@ def shell(
 
         nanobench shell unidiff-1.0.1 -- python -m pytest -q
     """
-    found, bench = common.project(project), common.workbench(store)
+    found, bench = common.project(project), common.workbench(store, engine)
     locked = current(found, task)
     locks = Locks(task=locked.task.value, environment=locked.environment.value)
     with Online() as network:
@@ -45,6 +47,7 @@ def shell(
     limits = locked.task.value.limits
     with bench.store.scratch("shell") as scratch:
         workspace = fresh_workspace(image.workspace, scratch / "workspace")
+        bench.engine.own(workspace)
         bench.engine.own(workspace)
         request = Request(
             layers=image.trees,

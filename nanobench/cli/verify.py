@@ -13,6 +13,7 @@ from nanobench.audit.verify import verify as verify_bundle
 from nanobench.cli import common
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse
+from nanobench.sandbox.choose import EngineName
 
 
 @common.verb
@@ -20,6 +21,7 @@ def verify(
     bundle: Annotated[Path, typer.Argument(help="The folder that `run` wrote.")],
     offline: common.Offline = False,
     store: common.StorePath = None,
+    engine: common.Engines = EngineName.AUTO,
     project: common.ProjectPath = None,
     as_json: common.AsJson = False,
 ) -> None:
@@ -36,7 +38,7 @@ def verify(
     if not bundle.is_dir():
         raise Misuse("NB_NO_FILE", "there is no such folder", where=str(bundle))
     with Online() as network:
-        bench, online = common.untried_workbench(store), None if offline else network
+        bench, online = common.untried_workbench(store, engine), None if offline else network
         audit = Audit(project=common.project_if_any(project), bench=bench, online=online)
         steps = verify_bundle(bundle.absolute(), audit)
     lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *(f"  - {r}" for r in s.reasons))]

@@ -19,19 +19,30 @@ class EngineName(StrEnum):
     DOCKER = "docker"
 
 
-def engine_named(name: str, store: Store) -> Engine:
-    """The engine of this name, tried; ``auto`` is bubblewrap, else Docker.
+def engine_named(name: EngineName, store: Store) -> Engine:
+    """The engine of this name, tried; ``auto`` is the first that works.
 
     Raises:
         MachineFailure: ``NB_NO_ENGINE`` with what keeps each one asked for from working, and its remedy.
     """
-    engines: tuple[Engine, ...] = (Bubblewrap(), Docker(store))
     problems: list[str] = []
-    for engine in engines:
-        if name in (EngineName.AUTO, engine.name):
-            found = engine.check()
-            if not found:
-                return engine
-            problems += (f"{engine.name}: {problem}" for problem in found)
-    asked = "no sandbox engine works here" if name == EngineName.AUTO else f"the engine {name} does not work here"
+    for engine in _engines(name, store):
+        found = engine.check()
+        if not found:
+            return engine
+        problems += (f"{engine.name}: {problem}" for problem in found)
+    asked = "no sandbox engine works here" if name is EngineName.AUTO else f"the engine {name} does not work here"
     raise MachineFailure("NB_NO_ENGINE", asked, details=tuple(problems), hint="nanobench doctor")
+
+
+def untried_engine(name: EngineName, store: Store) -> Engine:
+    """The same engine, even when none works: its first run will tell."""
+    try:
+        return engine_named(name, store)
+    except MachineFailure:
+        return _engines(name, store)[0]
+
+
+def _engines(name: EngineName, store: Store) -> tuple[Engine, ...]:
+    engines: tuple[Engine, ...] = (Bubblewrap(), Docker(store))
+    return tuple(engine for engine in engines if name in (EngineName.AUTO, engine.name))
