@@ -64,10 +64,10 @@ class _Graph:
                 raise Refused("NB_NODE_LINK", f"the workspace package {path!r:.120} is outside", where=self.where)
 
     def selected(self, names: Mapping[str, str], filters: tuple[str, ...]) -> list[str]:
-        """The importers that the filters name."""
+        """The importers that the filters name, and the root, which pnpm installs whatever the filters are."""
         if not filters:
             return list(self.importers)
-        chosen: dict[str, None] = {}
+        chosen = dict.fromkeys(path for path in self.importers if path == ".")
         for wanted in filters:
             found = [path for path in self.importers if _matches(wanted, path, names.get(path))]
             if not found:

@@ -39,8 +39,9 @@ class NodeRequest:
 
     Either ``lockfile = "project"``: exactly what the ``package-lock.json`` or ``pnpm-lock.yaml`` of the task's base
     tree names (so the environment serves tasks of one project whose lockfile is the same), pnpm's limited by
-    ``filters`` (``.``, ``./path``, ``name``, ``name...``). Or ``packages`` (``name@range``), resolved by npm as of
-    ``before``. ``scripts`` names the packages whose install scripts may run, without network; all others never do.
+    ``filters`` (``./path``, ``name``, ``name...``; the root is always among them). Or ``packages`` (``name@range``),
+    resolved by npm as of ``before``. ``scripts`` names the packages whose install scripts may run, without network;
+    all others never do.
     """
 
     node: str = text(r"\d+\.\d+\.\d+")
