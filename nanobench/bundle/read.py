@@ -86,6 +86,12 @@ class Bundle:
         full = prod(len(set(axis)) for axis in axes)
         if len(set(cells)) != len(cells) or len(cells) != full:
             yield f"{RUN}: {len(cells)} cells where {full} different ones make the plan"
+        named = self.run.provider
+        foreign = sorted(
+            {f"{c.provider}/{c.model}" for c in cells if c.provider != named.name or c.model not in named.models}
+        )
+        if foreign:
+            yield f"{RUN}: cells of {', '.join(foreign)}, the provider is {named.name} with {', '.join(named.models)}"
         planned = {cell_name(cell.id) for cell in cells}
         for name in sorted(self.manifest.files):
             if name.startswith("cells/") and name not in planned:
