@@ -196,10 +196,28 @@ class _Search:
             return False
         if shared == candidate.base and head.tree == candidate.merge.tree:
             return True
-        wanted = {candidate.base, candidate.merge.id, shared, head.id}
-        if lacking(self.trees, [f"{name}^{{tree}}" for name in sorted(wanted)]):
-            self.remote.commits(self.trees, wanted, files=True)
-        return self._patch_id(candidate.base, candidate.merge.id) == self._patch_id(shared, head.id) != b""
+        landed, asked = (candidate.base, candidate.merge.id), (shared, head.id)
+        wanted = sorted({*landed, *asked})
+        if lacking(self.trees, [f"{name}^{{tree}}" for name in wanted]):
+            self.remote.commits(self.trees, wanted, files=False)
+        there, here = self._files(*landed), self._files(*asked)
+        if there == here or there.keys() != here.keys():
+            return bool(there) and there == here
+        # The main line changed the same files meanwhile: what counts is the lines.
+        facts = (*there.values(), *here.values())
+        blobs = {f[n + 2] for f in facts for n in (0, 1) if f[n] not in ("000000", "160000")}
+        lost = lacking(self.trees, sorted(blobs))
+        if lost and self.remote.files(self.trees, lost):
+            return False
+        return self._patch_id(*landed) == self._patch_id(*asked) != b""
+
+    def _files(self, old: str, new: str) -> dict[bytes, tuple[str, ...]]:
+        """The paths that differ, each with its modes and its blobs before and after."""
+        parts = self.trees.read("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(
+            b"\0"
+        )
+        facts = (tuple(part.decode()[1:].split(" ")[:4]) for part in parts[:-1:2])
+        return dict(zip(parts[1::2], facts, strict=True))
 
     def _patch_id(self, old: str, new: str) -> bytes:
         patch = self.trees.read("diff-tree", *_DIFF, old, new)

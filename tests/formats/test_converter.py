@@ -7,10 +7,12 @@ import pytest
 from attrs import frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from nanobench.errors import Refused
 from nanobench.formats import json, toml
 from nanobench.formats.converter import structure, unstructure
+from nanobench.formats.schema import emit
 from nanobench.model.fields import text, texts, whole
 
 SLOW = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
@@ -58,6 +60,56 @@ def test_every_wrong_value_is_refused_with_its_path(document: Any, problem: str)
     assert refusal.value.code == "NB_SCHEMA"
     assert refusal.value.where == "x.toml"
     assert any(problem in line for line in refusal.value.details), refusal.value.details
+
+
+@frozen(kw_only=True)
+class Wooden:
+    type: Literal["wood", "cork"]
+    rings: int = whole(0, 10)
+
+
+@frozen(kw_only=True)
+class Iron:
+    type: Literal["iron"]
+    alloy: str | None = None
+
+
+@frozen(kw_only=True)
+class Thing:
+    stuff: Wooden | Iron
+    more: tuple[Wooden | Iron, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("stuff", "problem"),
+    [
+        ({"type": "stone"}, "stuff.type: expected one of 'wood', 'cork', 'iron', found a string ('stone')"),
+        ({"type": 1}, "stuff.type: expected one of 'wood', 'cork', 'iron', found an integer (1)"),
+        ({"type": ["iron"]}, "stuff.type: expected one of 'wood', 'cork', 'iron', found an array (['iron'])"),
+        ({}, "stuff.type: missing"),
+        ("wood", "stuff: expected a table, found a string ('wood')"),
+        ({"type": "wood"}, "stuff.rings: missing"),
+        ({"type": "cork", "rings": "1"}, "stuff.rings: expected an integer, found a string ('1')"),
+        ({"type": "wood", "rings": 11}, "stuff.rings: 11 is not within 0 and 10"),
+        ({"type": "iron", "rings": 1}, "stuff.rings: unknown key"),
+    ],
+)
+def test_alternatives_are_told_apart_by_their_type_and_refused_with_their_path(stuff: Any, problem: str) -> None:
+    for document, path in (({"stuff": stuff}, ""), ({"stuff": {"type": "iron"}, "more": [stuff]}, "more[0]")):
+        with pytest.raises(Refused) as refusal:
+            structure(document, Thing, where="x.toml")
+        assert refusal.value.details == (problem.replace("stuff", path) if path else problem,)
+    schema = Draft202012Validator(emit(Thing, name="thing"))
+    paths = {error.json_path for error in schema.iter_errors({"stuff": stuff})}
+    assert paths and all(path in ("$.stuff", "$.stuff.type", "$.stuff.rings") for path in paths)
+
+
+def test_an_alternative_is_written_as_it_was_read() -> None:
+    document = {"stuff": {"type": "cork", "rings": 1}, "more": [{"type": "iron"}, {"type": "wood", "rings": 2}]}
+    thing = structure(document, Thing, where="x")
+    assert (type(thing.stuff), [type(one) for one in thing.more]) == (Wooden, [Iron, Wooden])
+    assert unstructure(thing) == document
+    Draft202012Validator(emit(Thing, name="thing")).validate(document)
 
 
 class Colour(StrEnum):
