@@ -13,6 +13,8 @@ from nanobench.cli import common
 from nanobench.project.files import Project
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.diagnose import left_trials
+from nanobench.sandbox.docker import Docker
+from nanobench.sandbox.interface import Engine
 from nanobench.store.files import remove_tree
 from nanobench.store.store import Store
 
@@ -45,7 +47,12 @@ def doctor(
         nanobench doctor
     """
     place = common.store(store)
-    findings = (_engine(), *_tools(), _space(place), _leftovers(place, common.project_if_any(project), keep=keep))
+    findings = (
+        *_engines(place),
+        *_tools(),
+        _space(place),
+        _leftovers(place, common.project_if_any(project), keep=keep),
+    )
     lines = [f"{'ok  ' if f.fine else 'LACK'} {f.name}: {f.found}{_remedy(f)}" for f in findings]
     common.show({"findings": [asdict(f) for f in findings]}, "\n".join(lines), as_json=as_json)
     if not all(f.fine for f in findings):
@@ -56,10 +63,15 @@ def _remedy(finding: Finding) -> str:
     return f"\n     → {finding.remedy}" if finding.remedy and not finding.fine else ""
 
 
-def _engine() -> Finding:
-    problems = Bubblewrap().check()
-    found = "; ".join(problems) or "a sandbox starts"
-    return Finding(name="bubblewrap", fine=not problems, found=found)
+def _engines(store: Store) -> tuple[Finding, ...]:
+    """One that works is enough."""
+    engines: tuple[Engine, ...] = (Bubblewrap(), Docker(store))
+    problems = {engine.name: engine.check() for engine in engines}
+    enough = not all(problems.values())
+    return tuple(
+        Finding(name=name, fine=enough, found="; ".join(found) or "a sandbox starts")
+        for name, found in problems.items()
+    )
 
 
 def _tools() -> tuple[Finding, ...]:
@@ -85,12 +97,14 @@ def _space(store: Store) -> Finding:
 
 
 def _leftovers(store: Store, project: Project | None, *, keep: bool) -> Finding:
-    """What killed processes left in the store, in the project's locks and among the machine's temporary files."""
+    """What killed processes left in the store, in the project's locks, among temporary files and at Docker."""
     others = (*(project.leftovers() if project else ()), *left_trials())
     left = (*(store.leftovers() if keep else store.sweep()), *others)
     if not keep:
         for path in others:
             remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    docker = Docker(store)
+    names = [path.name for path in left] + [*(docker.leftovers() if keep else docker.sweep())]
     verb = "are left behind" if keep else "removed"
-    names = ", ".join(path.name for path in left)
-    return Finding(name="leftovers", fine=True, found=f"{len(left)} {verb}: {names}" if left else "none")
+    found = f"{len(names)} {verb}: {', '.join(names)}" if names else "none"
+    return Finding(name="leftovers", fine=True, found=found)

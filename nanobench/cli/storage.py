@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from nanobench.cli import common
+from nanobench.sandbox.docker import Docker
 
 app = typer.Typer(no_args_is_help=True, help="The content store: free space, or look for damage.")
 
@@ -12,13 +13,17 @@ app = typer.Typer(no_args_is_help=True, help="The content store: free space, or 
 @app.command()
 @common.verb
 def gc(store: common.StorePath = None, as_json: common.AsJson = False) -> None:
-    """Remove what no lock or unfinished run reaches any more. Waits until nobody else uses the store.
+    """Remove what no lock or unfinished run reaches any more, and images at a Docker daemon that were made of it.
+
+    Waits until nobody else uses the store.
 
     Examples:
 
         nanobench store gc
     """
-    freed = common.store(store).gc()
+    place = common.store(store)
+    freed = place.gc()
+    Docker(place).forget()
     common.show({"freed_bytes": freed}, f"freed {freed / (1 << 20):.1f} MiB", as_json=as_json)
 
 

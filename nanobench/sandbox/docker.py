@@ -7,11 +7,13 @@ Compared with bubblewrap, CPUs, memory and processes are enforced by the kernel,
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
+from docker import APIClient
 from docker.errors import DockerException
 from requests import RequestException
 
@@ -50,6 +52,7 @@ class Docker:
 
     def __init__(self, store: Store, *, address: str | None = None) -> None:
         self._cpus = Cpus()
+        self._store = store
         self._daemon = Daemon(address_of(os.environ) if address is None else address, store)
         self._stopped = False
 
@@ -89,16 +92,19 @@ class Docker:
             return (f"{failure.message} → {failure.hint}",)
 
     def leftovers(self) -> tuple[str, ...]:
-        """What killed runs left at the daemon."""
-        return docker_leftovers.leftovers(self._daemon.connect().api)
+        """What killed runs left at the daemon; nothing when none answers."""
+        return self._ask(docker_leftovers.leftovers)
 
     def sweep(self) -> tuple[str, ...]:
         """Remove what killed runs left at the daemon; what was removed."""
-        return docker_leftovers.sweep(self._daemon.connect().api)
+        return self._ask(docker_leftovers.sweep)
 
     def forget(self) -> tuple[str, ...]:
-        """Remove the images of stored layers that were loaded into the daemon; their names."""
-        return docker_leftovers.forget(self._daemon.connect().api)
+        """Remove loaded images of layers that are no longer in the store; their names."""
+        return self._ask(partial(docker_leftovers.forget, has=self._store.has))
+
+    def _ask(self, question: Callable[[APIClient], tuple[str, ...]]) -> tuple[str, ...]:
+        return () if self._daemon.problems(os.geteuid()) else question(self._daemon.connect().api)
 
     @contextmanager
     def _box(self, request: Request) -> Iterator[Container]:

@@ -1,4 +1,4 @@
-"""What killed runs left at a Docker daemon, and the images that this program loaded there.
+"""What killed runs left at a Docker daemon, and the images that nobody needs any more.
 
 A container whose runner was killed ends by itself and removes itself (its process 1 hangs on the runner's
 connection); what can be left is one that was never started, and the image of a run over plain directories.
@@ -6,12 +6,13 @@ connection); what can be left is one that was never started, and the image of a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from docker import APIClient
 from docker.errors import NotFound
 
+from nanobench.model.fields import Digest
 from nanobench.sandbox.docker_images import PASSING, STORED, remove
 from nanobench.sandbox.docker_owner import LABEL, OWNER, is_dead
 
@@ -32,17 +33,14 @@ def sweep(api: APIClient) -> tuple[str, ...]:
     return (*containers, *images)
 
 
-def loaded(api: APIClient) -> tuple[str, ...]:
-    """The names of all images of stored layers."""
-    return tuple(name for name in _names(api, STORED))
-
-
-def forget(api: APIClient) -> tuple[str, ...]:
-    """Remove them, all but those in use: the next run that needs one loads it again. What was removed."""
-    names = loaded(api)
-    for name in names:
+def forget(api: APIClient, *, has: Callable[[Digest], bool]) -> tuple[str, ...]:
+    """Remove the images of stored layers of which a layer is not stored any more; their names."""
+    gone = tuple(
+        name for name in _names(api, STORED) if not all(map(has, api.inspect_image(name)["RootFS"]["Layers"]))
+    )
+    for name in gone:
         remove(api, name)
-    return tuple(sorted(set(names) - set(loaded(api))))
+    return gone
 
 
 def _containers(api: APIClient) -> list[str]:
