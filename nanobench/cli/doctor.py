@@ -68,10 +68,9 @@ def _engines(store: Store) -> tuple[Finding, ...]:
     engines: tuple[Engine, ...] = (Bubblewrap(), Docker(store))
     problems = {engine.name: engine.check() for engine in engines}
     enough = not all(problems.values())
-    return tuple(
-        Finding(name=name, fine=enough, found="; ".join(found) or "a sandbox starts")
-        for name, found in problems.items()
-    )
+    without = "not needed: " if enough else ""
+    found = {name: without + "; ".join(lacks) if lacks else "a sandbox starts" for name, lacks in problems.items()}
+    return tuple(Finding(name=name, fine=enough, found=words) for name, words in found.items())
 
 
 def _tools() -> tuple[Finding, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import socket
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -62,6 +62,7 @@ class Daemon:
         """The daemon, contacted once. Raises DockerException when it does not answer."""
         with self._lock:
             if self._known is None:
+                reach(self.address)
                 api = APIClient(base_url=_SCHEME + self.address, version="auto", timeout=_TIMEOUT)
                 swaps = len(Path("/proc/swaps").read_text().splitlines()) > 1
                 self._known = Connected(api=api, images=Images(api, self._store), weak=weak(api.info(), swaps=swaps))
@@ -73,8 +74,8 @@ class Daemon:
             return (REMOTE.format(self.address),)
         try:
             return unsuitable(self.connect().api.info(), uid)
-        except (DockerException, RequestException):
-            return (unreachable(Path(self.address)),)
+        except (DockerException, RequestException) as error:
+            return (str(error),)
 
 
 def address_of(env: Mapping[str, str]) -> str:
@@ -82,9 +83,14 @@ def address_of(env: Mapping[str, str]) -> str:
     return env.get("DOCKER_HOST") or USUAL
 
 
-def unreachable(socket: Path) -> str:
-    """Why no daemon answered at this path, and what helps."""
-    return CLOSED.format(socket) if socket.exists() and not os.access(socket, os.W_OK) else ABSENT.format(socket)
+def reach(address: str) -> None:
+    """Raises DockerException with what helps when nothing listens there for us (the SDK would leak a socket)."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(address)
+        except OSError as error:
+            words = CLOSED if isinstance(error, PermissionError) else ABSENT
+            raise DockerException(words.format(address)) from error
 
 
 def unsuitable(info: Mapping[str, Any], uid: int) -> tuple[str, ...]:
