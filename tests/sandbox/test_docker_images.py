@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from attrs import evolve
 
 from nanobench.archives.entries import entries_of
 from nanobench.archives.layer import write_layer
+from nanobench.archives.oci import Image, image_of
 from nanobench.archives.unpack import unpack_layer
 from nanobench.errors import MachineFailure
 from nanobench.formats.digest import split
@@ -96,16 +97,16 @@ def test_a_plain_directory_is_packed_and_its_image_goes_with_its_last_user(
 def test_a_daemon_that_changes_what_it_loads_is_not_trusted(
     images: Images, stored: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = docker_images.image_of
-    monkeypatch.setattr(
-        docker_images, "image_of", lambda *a, **k: evolve(right(*a, **k), manifest=b"{}", config=b"{}")
-    )
     load = docker_images._archive
-    monkeypatch.setattr(
-        docker_images,
-        "_archive",
-        lambda image, name, layers: load(right(image.layers, epoch=0, env={}), name, layers),
-    )
+
+    def another(*arguments: Any, **named: Any) -> Image:
+        return evolve(image_of(*arguments, **named), manifest=b"{}", config=b"{}")
+
+    def as_it_should_be(image: Image, name: str, layers: Sequence[Layer]) -> Iterator[bytes]:
+        return load(image_of(image.layers, epoch=0, env={}), name, layers)
+
+    monkeypatch.setattr(docker_images, "image_of", another)
+    monkeypatch.setattr(docker_images, "_archive", as_it_should_be)
     with pytest.raises(MachineFailure, match="NB_ENGINE_IMAGE"), images.image((stored(d="4"),)):
         pass
 
@@ -119,7 +120,7 @@ def test_a_layer_whose_bytes_are_others_is_refused_by_the_daemon(
 
     right = Images._stored
     monkeypatch.setattr(Images, "_stored", lie)
-    with pytest.raises(MachineFailure, match="took no image|NB_ENGINE_IMAGE"), images.image((stored(e="5"),)):
+    with pytest.raises(MachineFailure, match=r"took no image|NB_ENGINE_IMAGE"), images.image((stored(e="5"),)):
         pass
 
 
