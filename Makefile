@@ -1,15 +1,19 @@
 # Everything a newcomer, a curator or CI does. `make demo` sets up what it needs.
 TASK ?= tomlkit-0.15.2
 DEMO ?= unidiff-1.0.1
-BENCH := .venv/bin/nanobench
+BUNDLE ?= runs/demo-oracle
+PYTHON ?= python3
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
+NANOBENCH := .venv/bin/nanobench
 
 .PHONY: setup demo test lint lock run verify bench golden clean
 
 setup: .venv/ready
 
 .venv/ready: requirements.txt pyproject.toml
-	python3 -m venv .venv
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
+	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --require-hashes --requirement requirements.txt
 	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
@@ -17,10 +21,10 @@ setup: .venv/ready
 # The whole way of a task: lock it (from its pins: no byte changes), let the agent run twice, verify what came out.
 demo: setup
 	rm -rf runs/demo-oracle runs/demo-nop
-	$(BENCH) lock $(DEMO)
-	$(BENCH) run --locked $(DEMO) --provider oracle --out runs/demo-oracle
-	$(BENCH) run --locked $(DEMO) --provider nop --out runs/demo-nop
-	$(BENCH) verify runs/demo-oracle
+	$(NANOBENCH) lock $(DEMO)
+	$(NANOBENCH) run --locked $(DEMO) --provider oracle --out runs/demo-oracle
+	$(NANOBENCH) run --locked $(DEMO) --provider nop --out runs/demo-nop
+	$(NANOBENCH) verify runs/demo-oracle
 
 test: setup
 	.venv/bin/python -m pytest $(PYTEST_ARGS)
@@ -31,16 +35,16 @@ lint: setup
 	.venv/bin/mypy
 
 lock: setup
-	$(BENCH) lock $(TASK)
+	$(NANOBENCH) lock $(TASK)
 
 run: setup
-	$(BENCH) run --locked $(TASK) --provider oracle
+	$(NANOBENCH) run --locked $(TASK) --provider oracle
 
 verify: setup
-	$(BENCH) verify $(BUNDLE)
+	$(NANOBENCH) verify $(BUNDLE)
 
 bench: setup
-	.venv/bin/python -m benchmarks
+	.venv/bin/python -m benchmarks $(BENCH_ARGS)
 
 golden: setup
 	.venv/bin/python -m nanobench.cli.golden .

@@ -56,7 +56,7 @@ def rows(place: Place) -> Iterator[Row]:
         second = _run(scratch, "build", two.task.value.task)
         cold = _run(scratch, "lock", one.task.value.task)
         warm = _run(scratch, "lock", one.task.value.task)
-    yield from _sharing(needed, more, first, second)
+    yield from sharing(needed, more, first, second)
     yield Row(name="peak memory of a build", unit="MiB", value=first.peak_mib, aim=AIM_PEAK_MIB)
     yield Row(
         name="lock again: no byte changes",
@@ -67,11 +67,11 @@ def rows(place: Place) -> Iterator[Row]:
     )
 
 
-def _sharing(needed: tuple[Package, ...], more: tuple[Package, ...], first: Done, second: Done) -> Iterator[Row]:
+def sharing(needed: tuple[Package, ...], more: tuple[Package, ...], first: Done, second: Done) -> Iterator[Row]:
     """The second task beside the first; and nothing that the first has brought or built may come again."""
     first_built, fetched_twice = set(first.built) - {"task"}, {p.digest for p in needed} & {p.digest for p in more}
     built_twice = [name for name in second.built if name in first_built]
-    built_twice += [name for name in {*first.built} if first.built.count(name) > 1]
+    built_twice += [name for name in set(first.built) if first.built.count(name) > 1]
     mib = [sum(p.size for p in packages) / (1 << 20) for packages in (needed, more)]
     stored = (first.stored_mib, second.stored_mib - first.stored_mib)
     beside = "the first task"

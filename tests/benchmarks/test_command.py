@@ -1,0 +1,53 @@
+"""The benchmarks that take no minutes are run once on the real thing; figures are not judged."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import BENCHMARKS
+from benchmarks.errands import Done, sharing
+from nanobench.model.fields import Digest
+from nanobench.model.lock import Package
+
+ROOT = Path(__file__).parents[2]
+
+
+def done(built: str, *, stored: float = 0) -> Done:
+    return Done(seconds=1, peak_mib=1, built=tuple(built.split()), stored_mib=stored)
+
+
+def package(number: int) -> Package:
+    digest = Digest(f"sha256:{number:064x}")
+    return Package(purl=f"pkg:pypi/x@{number}", role="python", path=f"x/{number}.whl", digest=digest, size=1 << 20)
+
+
+@pytest.mark.network
+def test_each_benchmark_gives_its_rows(warm_store: Path) -> None:
+    quick = [name for name in BENCHMARKS if name != "errands"]
+    options = ["--json", "--repeats", "1", "--store", str(warm_store)]
+    command = [sys.executable, "-m", "benchmarks", *quick, *options]
+    said = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+    assert said["machine"]["cpus"] >= 1
+    assert [row["yardstick"] for row in said["rows"]] == ["bare bubblewrap"] * 3 + ["tar --sort=name | sha256sum"]
+    assert all(row["value"] > 0 and row["against"] > 0 and row["ratio"] > 0 for row in said["rows"])
+
+
+def test_what_a_second_task_shares_is_counted() -> None:
+    first, second = done("debian python bytecode task", stored=100), done("task", stored=101)
+    rows = {(row.name, row.unit): row for row in sharing((package(1), package(2)), (package(3),), first, second)}
+    assert rows["second task: layers", "layers"].value == 1
+    assert rows["second task: fetched", "files"].against == 2
+    assert rows["second task: stored", "MiB"].value == 1
+    assert rows["fetched twice", "files"].met and rows["built or packed twice", "layers"].met
+
+
+def test_what_comes_twice_is_counted() -> None:
+    first, second = done("debian python python task"), done("debian task")
+    rows = {row.name: row for row in sharing((package(1),), (package(1), package(2)), first, second)}
+    assert rows["fetched twice"].value == 1 and rows["fetched twice"].met is False
+    assert rows["built or packed twice"].value == 2 and rows["built or packed twice"].met is False
