@@ -181,6 +181,7 @@ def _environment() -> dict[str, str]:
         "manage_package_manager_versions": "false",
         "package_manager_strict": "false",
         "loglevel": "warn",
+        "fetch_retries": "0",
         **{name: "false" for name in ("audit", "fund", "update_notifier", "progress", "color")},
     }
     places = {f"XDG_{kind}_HOME": f"{SCRATCH}/{kind.lower()}" for kind in ("CACHE", "CONFIG", "DATA", "STATE")}

@@ -77,7 +77,7 @@ def npm_project(tarballs: dict[str, bytes], integrity: Callable[[bytes], str], *
     return {"package.json": {"name": "p", "dependencies": wanted}, "package-lock.json": lock}
 
 
-def pnpm_project(tarballs: dict[str, bytes], integrity: Callable[[bytes], str]) -> dict[str, Any]:
+def pnpm_project(tarballs: dict[str, bytes], integrity: Callable[[bytes], str], **_: Any) -> dict[str, Any]:
     """A workspace of a root, which needs these packages and w, and of w, which needs them too."""
     wanted = {name: {"specifier": "1.0.0", "version": "1.0.0"} for name in tarballs}
     linked = {"w": {"specifier": "workspace:*", "version": "link:packages/w"}}
@@ -187,7 +187,7 @@ def test_an_install_script_that_is_named_runs_and_no_other(
 ) -> None:
     manager, make = project
     named, other = tarball("a", scripts=PLANT), tarball("b", scripts=PLANT)
-    files = make({"a": named, "b": other})
+    files = make({"a": named, "b": other}, hasInstallScript=True)
     files["package.json"]["scripts"] = PLANT
     found = install(request(manager, scripts=("a",)), tree(files), pinned("a", named), pinned("b", other))
     planted = [path for path in found if path.endswith("planted")]
@@ -241,7 +241,7 @@ def test_a_command_that_points_out_of_its_package_makes_no_link(
     manager, make = project
     bins = {"evil": "../../../../etc/passwd", "../../evil2": "x.js", "good": "x.js"}
     data = tarball("a", files={"x.js": b"#!/usr/bin/env node\n"}, bin=bins)
-    found = install(request(manager), tree(make({"a": data})), pinned("a", data))
+    found = install(request(manager), tree(make({"a": data}, bin=bins)), pinned("a", data))
     links = {path: e.link for path, e in found.items() if "/.bin/" in path and e.kind == "symlink"}
     assert not [link for link in links.values() if "etc" in link]
     assert "node_modules/.bin/good" in found
