@@ -14,6 +14,7 @@ from nanobench.gates.interface import Case, Finding, Gate, Verdict
 from nanobench.gates.schema import SchemaGate
 from nanobench.gates.source import SourceGate
 from nanobench.gates.verification import VerificationGate
+from nanobench.grading.interface import reporters_sha256
 from nanobench.model.fields import Digest, Document
 from nanobench.model.lock import LOCK_REVISION, RECIPE, GateVerdict
 
@@ -91,4 +92,5 @@ def _facts(case: Case) -> Document:
         "nanocoder": case.harness.nanocoder,
         "golden": sha256_hex(case.change.golden),
         "test": sha256_hex(case.change.test),
+        "reporters": reporters_sha256(),
     }

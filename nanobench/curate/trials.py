@@ -9,6 +9,7 @@ from __future__ import annotations
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.grading.apply import FinalTree
+from nanobench.grading.interface import reporters_sha256
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import Arena, Trial, try_patch
 from nanobench.image.task import BuiltTask
@@ -53,6 +54,7 @@ def _recipe(arena: Arena, image: BuiltTask, patch: bytes) -> str:
             "rules": unstructure(arena.rules),
             "limits": unstructure(arena.limits),
             "env": dict(arena.env),
+            "reporters": reporters_sha256(),
             "recipe": RECIPE,
         }
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.grading.outcomes import Report
 
 GRADE = "/nanobench/grade"
@@ -13,6 +14,16 @@ GRADE = "/nanobench/grade"
 
 OUT = "/nanobench/out"
 """Where a report is written inside."""
+
+
+REPORTERS = Path(__file__).parent / "reporter"
+"""The files that run inside."""
+
+
+def reporters_sha256() -> str:
+    """The digest of every reporter: outcomes that are remembered were seen with these."""
+    files = sorted(path for path in REPORTERS.iterdir() if path.is_file())
+    return document_sha256({path.name: sha256_hex(path.read_bytes()) for path in files})
 
 
 class ReportFormat(Protocol):

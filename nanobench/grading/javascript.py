@@ -13,11 +13,10 @@ from pathlib import Path
 
 from attrs import frozen
 
-from nanobench.grading.interface import GRADE, OUT
+from nanobench.grading.interface import GRADE, OUT, REPORTERS
 from nanobench.grading.outcomes import Report, read_report
 from nanobench.sandbox.interface import WORKSPACE
 
-_FILES = Path(__file__).parent / "reporter"
 _SHARED = "nanobench_lines.cjs"
 _REPORT = "report.jsonl"
 
@@ -34,7 +33,7 @@ class JavaScript:
     def prepare(self, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
         """See :meth:`.interface.ReportFormat.prepare`."""
         for name in (_SHARED, self.reporter):
-            (folder / name).write_bytes((_FILES / name).read_bytes())
+            (folder / name).write_bytes((REPORTERS / name).read_bytes())
         added = {"NANOBENCH_REPORT": f"{OUT}/{_REPORT}", "NANOBENCH_ROOT": WORKSPACE}
         if self.options:
             before = env.get("NODE_OPTIONS")
