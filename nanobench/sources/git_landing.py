@@ -228,7 +228,7 @@ class _Search:
     def _fetch(self, start: str) -> str | None:
         """Have the history of ``start`` and of the pull request; the latter's head, when the server has it."""
         if self.spec.pull_request is None:
-            self.remote.refs(self.history, "HEAD")
+            self.remote.refs(self.history, "HEAD", needed=[start])
             self.remote.commit(self.history, start)
             return None
         self.refs.update(self.remote.refs(self.history, "HEAD", self._ref))

@@ -58,8 +58,8 @@ def repin(spec: GitSource, upstream: LockedUpstream, remote: Remote, store: Stor
     """
     with store.scratch("git") as work:
         git = Git(work / "contents")
-        remote.refs(git, "HEAD")
         locked = (upstream.base, upstream.merge)
+        remote.refs(git, "HEAD", needed=[side.commit for side in locked])
         sides = _sides(spec, tuple(side.commit for side in locked), remote, git)
         found = tuple(_pack(side, git, store) for side in sides)
     pairs = zip(locked, found, strict=True)

@@ -35,8 +35,11 @@ class Remote:
     where: str
     say: Callable[[str], None]
 
-    def refs(self, git: Git, *names: str) -> dict[str, str]:
+    def refs(self, git: Git, *names: str, needed: Sequence[str] = ()) -> dict[str, str]:
         """The object that each of these refs names; a ref that the server does not have is left out.
+
+        Args:
+            needed: what an error says is needed, where that is not the refs themselves.
 
         Raises:
             CannotTell: ``NB_UNREACHABLE`` when the server does not answer.
@@ -48,7 +51,7 @@ class Remote:
                 "NB_UNREACHABLE",
                 f"{safe(self.url)} does not answer",
                 where=f"{self.where}: source.url",
-                details=(*(f"needed: {name}" for name in names), *(f"git: {word}" for word in said.words)),
+                details=(*(f"needed: {name}" for name in needed or names), *(f"git: {word}" for word in said.words)),
                 hint="check the network, or name a mirror: git config --global url.MIRROR.insteadOf URL",
             )
         found = (_REF_LINE.fullmatch(line) for line in said.output.splitlines())

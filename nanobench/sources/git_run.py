@@ -18,12 +18,15 @@ from typing import IO
 
 from attrs import field, frozen
 
-from nanobench.errors import MachineFailure, Refused
+from nanobench.errors import CannotTell, MachineFailure, Refused
 
 PROTOCOLS = ("https", "http", "ssh", "git", "file")
 """Transports that may be used at all; the user's own ``GIT_ALLOW_PROTOCOL`` narrows them."""
 
 MAX_OUTPUT = 64 << 20
+MAX_FILE = 8 << 30
+"""Bytes of any one file that git writes: of a pack, however much a server sends (twice that where sh is bash)."""
+
 _KEPT = {
     *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
     *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_PROXY_COMMAND"),
@@ -61,8 +64,7 @@ _SETTINGS = {
     "transfer.bundleURI": "false",
 }
 _CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
-# 512 bytes a block in dash, 1024 in bash: at most 8 or 16 GiB in one file.
-_BOUNDED = ("/bin/sh", "-c", 'ulimit -f 16777216 && exec "$@"', "sh")
+_BOUNDED = ("/bin/sh", "-c", 'ulimit -f "$1" && shift && exec "$@"', "sh")
 _TAIL = 8192
 _PATIENCE = 2.0
 _USERINFO = re.compile(r"(?<=://)[^/@\s']*@")
@@ -119,7 +121,9 @@ class Git:
         """Run to the end; a failure is an answer too.
 
         Raises:
-            Refused: ``NB_GIT_BOUND`` when it prints more than ``limit`` bytes.
+            Refused: ``NB_GIT_BOUND`` when it prints more than ``limit`` bytes, or a server sent more than a pack may
+                hold.
+            CannotTell: ``NB_GIT_TIME`` when it took too long.
         """
         with self.started(*arguments, network=network) as running:
             feeder = threading.Thread(target=_feed, args=(running.input, stdin))
@@ -129,7 +133,18 @@ class Git:
                 raise Refused("NB_GIT_BOUND", f"git {arguments[0]} prints more than {limit} bytes")
             feeder.join()
             said = running.end()
+        if said.code == -signal.SIGKILL:
+            raise CannotTell("NB_GIT_TIME", f"git {arguments[0]} was stopped after {self.seconds} seconds")
+        self._tidy()
         return Said(code=said.code, output=output, words=said.words)
+
+    def _tidy(self) -> None:
+        """Remove packs that were not received whole; one that reached the bound is an answer."""
+        for path in self.place.glob("objects/pack/tmp_pack_*"):
+            size = path.stat().st_size
+            path.unlink()
+            if size >= MAX_FILE:
+                raise Refused("NB_GIT_BOUND", f"a server sent more than {MAX_FILE} bytes")
 
     def read(self, *arguments: str, stdin: bytes = b"", limit: int = MAX_OUTPUT) -> bytes:
         """What a command prints that must work.
@@ -146,7 +161,7 @@ class Git:
     def started(self, *arguments: str, network: bool = False) -> Iterator[Running]:
         """A command at work; when the block is left it is dead, and so is all that it started."""
         settings = [part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")]
-        process = _start((*_BOUNDED, "git", *settings, *arguments), self._environment(network))
+        process = _start((*_BOUNDED, str(MAX_FILE // 512), "git", *settings, *arguments), self._environment(network))
         timer = threading.Timer(self.seconds, _kill, args=(process,))
         timer.daemon = True
         timer.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from nanobench.errors import CannotTell, Refused
 from nanobench.model.fields import Digest
 from nanobench.model.task import GitSource, PathRules
 from nanobench.model.upstream import LockedUpstream
+from nanobench.sources import git_run
 from nanobench.sources.change import split
 from nanobench.sources.difference import derive
 from nanobench.sources.git import MergedChange
@@ -129,6 +131,16 @@ def test_a_locked_commit_that_is_gone_is_named(forge: Any, change: dict[str, str
     with pytest.raises(CannotTell, match="NB_GIT_OBJECT") as error:
         repin(spec, gone, remote(spec), store)
     assert f"missing: {'1' * 40}" in error.value.details
+
+
+def test_the_commits_of_a_lock_are_named_when_their_server_is_gone(
+    forge: Any, change: dict[str, str], git_home: Path, store: Store
+) -> None:
+    upstream = pinned(source(forge.url), store)
+    spec = source("https://host.invalid/o/r")
+    with pytest.raises(CannotTell, match="NB_UNREACHABLE") as error:
+        repin(spec, upstream, remote(spec), store)
+    assert error.value.details[:2] == (f"needed: {change['base']}", f"needed: {change['merge']}")
 
 
 # What is not there
@@ -268,6 +280,17 @@ def test_a_hostile_repository_runs_nothing_and_leaves_its_place_nowhere(
     assert (upstream.base.commit, upstream.base.tree) == (base, forge.files({"a.py": "1\n"}))
     assert {p for p in tmp_path.rglob("*") if not p.is_relative_to(store.root)} == before
     assert store.leftovers() == () and not list((store.root / "scratch").glob("git-*"))
+
+
+def test_a_server_that_sends_more_than_a_pack_may_hold_is_refused_and_leaves_nothing(
+    forge: Any, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merge = forge.commit({"a": random.Random(1).randbytes(1 << 20)}, forge.commit({"a": "1"}), message="change")
+    forge.ref("refs/heads/main", merge)
+    monkeypatch.setattr(git_run, "MAX_FILE", 256 << 10)
+    with pytest.raises(Refused, match="NB_GIT_BOUND: a server sent more than"):
+        pinned(GitSource(type="git", url=forge.url, merge_commit=merge), store)
+    assert not list((store.root / "scratch").glob("git-*"))
 
 
 def test_a_url_that_could_be_an_option_never_reaches_git() -> None:
