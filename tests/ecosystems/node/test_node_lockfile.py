@@ -141,12 +141,12 @@ def test_a_lockfile_that_is_no_plain_file_is_not_followed(tree: Tree, tmp_path: 
     base = tree({"x": b""})
     (tmp_path / "secret").write_bytes(lock({}))
     path = base / "package-lock.json"
-    {
-        "link": lambda: path.symlink_to(tmp_path / "secret"),
-        "folder": path.mkdir,
-        "fifo": lambda: os.mkfifo(path),
-        "linked folder": lambda: path.symlink_to(tmp_path),
-    }[kind]()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(tmp_path / "secret" if kind == "link" else tmp_path)
     refused("NB_NODE_LOCKFILE", lambda: lockfile_of(NPM, base))
 
 
