@@ -25,10 +25,13 @@ _TAKEN = (b"path", b"linkpath", b"size", b"mtime")
 
 
 class Body:
-    """The content of the present member; gone as soon as the next one is asked for."""
+    """The content of the present member; gone as soon as the next one is asked for.
 
-    def __init__(self, reader: TarReader, size: int) -> None:
-        self._reader, self.left = reader, size
+    ``start`` is where it begins in the stream.
+    """
+
+    def __init__(self, reader: TarReader, size: int, start: int) -> None:
+        self._reader, self.left, self.start = reader, size, start
 
     def read(self, size: int, /) -> bytes:
         """At most ``size`` bytes; none at the end of the member."""
@@ -72,7 +75,7 @@ class TarReader:
                 self._extend(extended, kind, self._small(size))
                 continue
             header = self._header(block, extended)
-            body = Body(self, header.size)
+            body = Body(self, header.size, self._at)
             yield header, body
             while body.read(1 << 16):
                 pass

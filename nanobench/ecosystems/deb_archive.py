@@ -8,19 +8,19 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
-import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 from attrs import frozen
 
+from nanobench.archives.tar import Header, Readable
+from nanobench.archives.untar import Body, TarReader
 from nanobench.errors import Refused
 
 _PIECE = 1 << 18
 _MAX_CONTROL = 16 << 20
-_MAX_HEADER = 1 << 20
 _MAX_MEMBERS = 200_000
 _MAX_DICTIONARY = 96 << 20
 """An xz decoder's memory; dpkg's largest preset needs 65 MiB."""
@@ -63,14 +63,16 @@ def unpack(deb: Path, data: Path, *, where: str) -> Deb:
     return Deb(control, data)
 
 
-def members(tar: Path, *, where: str) -> Iterator[tarfile.TarInfo]:
-    """The members of a decompressed data tar, in its order. ``offset_data`` is where a file's bytes are.
+def members(tar: Path, *, where: str) -> Iterator[tuple[Header, int]]:
+    """The members of a decompressed data tar, in its order, each with the place where its bytes begin.
 
     Raises:
-        Refused: ``NB_DEB`` for a broken tar, oversized headers, sparse files, or too many members.
+        Refused: ``NB_ARCHIVE_…`` for a broken tar, oversized headers, sparse files, devices and pipes; ``NB_DEB``
+            for too many members.
     """
     with tar.open("rb") as file:
-        yield from _tar_members(file, where)
+        for header, body in _tar_members(file, where):
+            yield header, body.start
 
 
 def files_of(deb: bytes, *, where: str) -> dict[str, bytes]:
@@ -79,9 +81,7 @@ def files_of(deb: bytes, *, where: str) -> dict[str, bytes]:
     for name, size in _ar_members(file, where):
         start = file.tell()
         if name.startswith("data.tar"):
-            tar = b"".join(_decompressed(file, name, size, _MAX_CONTROL, where))
-            found = _tar_members(io.BytesIO(tar), where)
-            return {plain(m.name): tar[m.offset_data : m.offset_data + m.size] for m in found if m.isreg()}
+            return _files(_decompressed(file, name, size, _MAX_CONTROL, where), where)
         file.seek(start + size + size % 2)
     raise Refused("NB_DEB", "no data in it", where=where)
 
@@ -161,35 +161,22 @@ def _unxz(source: Slice) -> Iterator[bytes]:
         raise EOFError("bytes after the end of the xz stream")
 
 
-class _Member(tarfile.TarInfo):
-    """A header whose extended headers (which tarfile reads whole into memory) are bounded."""
-
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        member = super().frombuf(buf, encoding, errors)
-        if member.size < 0 or (not member.isfile() and member.size > _MAX_HEADER):
-            raise tarfile.ReadError("an oversized header")
-        return member
-
-
-def _tar_members(file: BinaryIO, where: str) -> Iterator[tarfile.TarInfo]:
-    try:
-        with tarfile.open(
-            fileobj=file, mode="r:", tarinfo=_Member, encoding="utf-8", errors="surrogateescape"
-        ) as tar:
-            for count, member in enumerate(tar):
-                if count >= _MAX_MEMBERS or member.issparse():
-                    raise tarfile.ReadError("too many members, or a sparse file")
-                yield member
-    except (tarfile.TarError, UnicodeError, ValueError) as error:
-        raise Refused("NB_DEB", f"a broken tar: {error}", where=where) from None
+def _tar_members(file: Readable, where: str) -> Iterator[tuple[Header, Body]]:
+    for count, member in enumerate(TarReader(file, where)):
+        if count >= _MAX_MEMBERS:
+            raise Refused("NB_DEB", f"more than {_MAX_MEMBERS} members", where=where)
+        yield member
 
 
 def _control(pieces: Iterator[bytes], where: str) -> dict[str, bytes]:
     """The control files; a name with a slash is none."""
-    data = b"".join(pieces)
-    found = ((plain(m.name), m) for m in _tar_members(io.BytesIO(data), where))
-    return {name: data[m.offset_data : m.offset_data + m.size] for name, m in found if m.isreg() and "/" not in name}
+    return {name: data for name, data in _files(pieces, where).items() if "/" not in name}
+
+
+def _files(pieces: Iterator[bytes], where: str) -> dict[str, bytes]:
+    """The regular files of a small tar, whole, by path."""
+    found = _tar_members(io.BytesIO(b"".join(pieces)), where)
+    return {plain(header.path): body.read(header.size) for header, body in found if header.kind == "file"}
 
 
 def plain(name: str) -> str:

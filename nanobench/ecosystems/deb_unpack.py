@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-import tarfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from attrs import evolve, frozen
 from packageurl import PackageURL
 
 from nanobench.archives.entries import Entry
 from nanobench.archives.names import problem, shown
+from nanobench.archives.tar import Header
 from nanobench.ecosystems import deb_archive
 from nanobench.ecosystems.deb_archive import plain
 from nanobench.ecosystems.deb_control import stanzas
@@ -40,16 +41,14 @@ class Installed:
         return self.control.get(name, b"").decode("utf-8", "replace")
 
 
-def unpack_all(
-    packages: Sequence[Package], store: Store, scratch: Path, tree: Tree
-) -> tuple[tuple[Installed, ...], tuple[str, ...]]:
+def unpack_all(packages: Sequence[Package], store: Store, scratch: Path, tree: Tree) -> tuple[Installed, ...]:
     """Unpack ``packages`` into ``tree``; contents stay in files below ``scratch``.
 
     Returns:
-        The packages, sorted by name, and warnings about members that were left out.
+        The packages, sorted by name.
 
     Raises:
-        Refused: ``NB_DEB…`` naming the package, for anything that is not an honest .deb.
+        Refused: ``NB_DEB…`` and ``NB_ARCHIVE_…`` naming the package, for anything that is not an honest .deb.
     """
 
     # base-files first: it ships the top directories with the modes that they should have.
@@ -60,44 +59,39 @@ def unpack_all(
         return deb_archive.unpack(store.blob(package.digest), scratch / f"{number}.tar", where=package.purl)
 
     installed: list[Installed] = []
-    warnings: list[str] = []
     # Decompressing is most of the work and needs no interpreter lock; the order of merging stays fixed.
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="deb") as pool:
         try:
             for package, deb in zip(ordered, pool.map(decompress, range(len(ordered))), strict=True):
-                done, left_out = _merge(package, deb, tree)
-                installed.append(done)
-                warnings += left_out
+                installed.append(_merge(package, deb, tree))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return tuple(sorted(installed, key=lambda i: i.name)), tuple(warnings)
+    return tuple(sorted(installed, key=lambda i: i.name))
 
 
 def _name(package: Package) -> str:
     return PackageURL.from_string(package.purl).name
 
 
-def _merge(package: Package, deb: deb_archive.Deb, tree: Tree) -> tuple[Installed, list[str]]:
+def _merge(package: Package, deb: deb_archive.Deb, tree: Tree) -> Installed:
     fields = _fields(package, deb)
     claim = Claim(
         name=fields["Package"],
         replaces=frozenset(re.findall(r"(?:^|,)\s*([a-z0-9][a-z0-9+.-]*)", fields.get("Replaces", ""))),
         diverts=b"dpkg-divert" in deb.control.get("preinst", b""),
     )
-    paths, warnings = ["/."], []
-    for member in deb_archive.members(deb.data, where=package.purl):
-        path = plain(member.name)
+    paths = ["/."]
+    for member, start in deb_archive.members(deb.data, where=package.purl):
+        path = plain(member.path)
         if not path:
             continue
         _check(path, package.purl)
         paths.append(f"/{path}")
-        if not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
-            warnings.append(f"{claim.name}: {shown(path)}: devices and pipes are left out")
-        elif not (member.issym() and path in ALIASES):
-            tree.ship(_entry(member, path, deb.data, package.purl), claim)
-    done = Installed(name=claim.name, fields=fields, control=deb.control, paths=tuple(paths))
-    return done, warnings
+        if not (member.kind == "symlink" and path in ALIASES):
+            content = partial(part_of, deb.data, start, member.size)
+            tree.ship(_entry(member, path, content, package.purl), claim)
+    return Installed(name=claim.name, fields=fields, control=deb.control, paths=tuple(paths))
 
 
 def _fields(package: Package, deb: deb_archive.Deb) -> dict[str, str]:
@@ -118,24 +112,18 @@ def _check(path: str, where: str) -> None:
         raise Refused("NB_DEB_PATH", wrong, where=f"{where}: {shown(path)}")
 
 
-def _entry(member: tarfile.TarInfo, path: str, data: Path, where: str) -> Entry:
-    if not (0 <= member.uid <= _MAX_ID and 0 <= member.gid <= _MAX_ID):
+def _entry(member: Header, path: str, content: Callable[[], BinaryIO], where: str) -> Entry:
+    if not (member.uid <= _MAX_ID and member.gid <= _MAX_ID):
         raise Refused("NB_DEB", f"owner {member.uid}:{member.gid}", where=f"{where}: {shown(path)}")
-    plain_dir = Entry(
-        path=canonical(path),
-        kind="dir",
-        mode=member.mode & 0o7777,
-        mtime=max(0, int(member.mtime)),
-        uid=member.uid,
-        gid=member.gid,
+    bare = Entry(
+        path=canonical(path), kind=member.kind, mode=member.mode, mtime=member.mtime, uid=member.uid, gid=member.gid
     )
-    if member.isdir():
-        return plain_dir
-    if member.issym():
-        return evolve(plain_dir, kind="symlink", mode=0o777, link=member.linkname)
-    if member.islnk():
-        target = plain(member.linkname)
+    if member.kind == "file":
+        return evolve(bare, size=member.size, content=content)
+    if member.kind == "symlink":
+        return evolve(bare, mode=0o777, link=member.link)
+    if member.kind == "hardlink":
+        target = plain(member.link)
         _check(target, where)
-        return evolve(plain_dir, kind="hardlink", link=canonical(target))
-    content = partial(part_of, data, member.offset_data, member.size)
-    return evolve(plain_dir, kind="file", size=member.size, content=content)
+        return evolve(bare, link=canonical(target))
+    return bare

@@ -42,11 +42,11 @@ def assemble(packages: Sequence[Package], store: Store, scratch: Path, *, epoch:
         epoch: seconds since 1970; the time of everything that no package ships.
 
     Raises:
-        Refused: ``NB_DEB…`` naming the package and the member, when one is not what dpkg would take.
+        Refused: ``NB_DEB…`` and ``NB_ARCHIVE_…`` naming the package and the member, when one is not a plain .deb.
         CannotTell: ``NB_BLOB_MISSING`` when the store does not hold a file.
     """
     tree = Tree(epoch)
-    installed, left_out = unpack_all(packages, store, scratch, tree)
-    warnings = (*left_out, *deb_effects.apply(tree, installed))
+    installed = unpack_all(packages, store, scratch, tree)
+    warnings = deb_effects.apply(tree, installed)
     write_database(tree, installed)
     return Assembled(entries=tuple(tree), warnings=tuple(sorted(set(warnings))))

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanobench.archives.tar import Header
 from nanobench.ecosystems import deb_archive
 from nanobench.errors import Refused
 
@@ -19,10 +20,10 @@ CONTROL = {"./control": b"Package: x\n"}
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[bytes], list[tarfile.TarInfo]]:
+def read(tmp_path: Path) -> Callable[[bytes], list[tuple[Header, int]]]:
     """Unpack a .deb and list its data."""
 
-    def unpack(deb: bytes) -> list[tarfile.TarInfo]:
+    def unpack(deb: bytes) -> list[tuple[Header, int]]:
         (tmp_path / "x.deb").write_bytes(deb)
         opened = deb_archive.unpack(tmp_path / "x.deb", tmp_path / "data.tar", where="x")
         assert opened.control["control"] == b"Package: x\n"
@@ -33,7 +34,7 @@ def read(tmp_path: Path) -> Callable[[bytes], list[tarfile.TarInfo]]:
 
 Tar = Callable[[dict[str, Any]], bytes]
 Ar = Callable[[dict[str, bytes]], bytes]
-Read = Callable[[bytes], list[tarfile.TarInfo]]
+Read = Callable[[bytes], list[tuple[Header, int]]]
 
 
 @pytest.mark.parametrize("packed", ["", ".xz", ".gz"])
@@ -50,8 +51,7 @@ def test_control_and_data_are_read_whichever_of_the_known_compressions(
             f"data.tar{packed}": pack(tar_of({"./a": data})),
         }
     )
-    (member,) = read(deb)
-    start = member.offset_data
+    ((member, start),) = read(deb)
     assert (tmp_path / "data.tar").read_bytes()[start : start + member.size] == data
 
 
@@ -85,7 +85,7 @@ def test_extended_headers_are_bounded(read: Read, tar_of: Tar, ar_of: Ar) -> Non
     long_name = tarfile.TarInfo("././@LongLink")
     long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 2 << 20
     tar = long_name.tobuf(tarfile.GNU_FORMAT) + bytes(2 << 20) + tar_of({"./a": b""})
-    with pytest.raises(Refused, match="oversized header"):
+    with pytest.raises(Refused, match="an extended header of 2097152 bytes"):
         read(ar_of({"control.tar": tar_of(CONTROL), "data.tar": tar}))
 
 
@@ -94,6 +94,17 @@ def test_a_sparse_file_is_refused(read: Read, tar_of: Tar, ar_of: Ar) -> None:
     sparse.type = tarfile.GNUTYPE_SPARSE
     with pytest.raises(Refused, match="sparse"):
         read(ar_of({"control.tar": tar_of(CONTROL), "data.tar": tar_of({"./a": sparse})}))
+
+
+def test_members_are_counted(read: Read, tar_of: Tar, ar_of: Ar, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deb_archive, "_MAX_MEMBERS", 2)
+    assert len(read(ar_of({"control.tar": tar_of(CONTROL), "data.tar": tar_of({"./a": b"", "./b": b""})}))) == 2
+
+
+def test_too_many_members_are_refused(read: Read, tar_of: Tar, ar_of: Ar, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deb_archive, "_MAX_MEMBERS", 2)
+    with pytest.raises(Refused, match="NB_DEB: x: more than 2 members"):
+        read(ar_of({"control.tar": tar_of(CONTROL), "data.tar": tar_of({"./a": b"", "./b": b"", "./c": b""})}))
 
 
 @pytest.mark.parametrize(

@@ -153,15 +153,12 @@ def test_a_file_below_another_packages_symlink_is_refused(put: Put, deb_of: Deb,
         layer(put(one, two))
 
 
-def test_devices_and_pipes_are_left_out_with_a_warning(put: Put, deb_of: Deb, locked: Locked) -> None:
-    device, pipe = tarfile.TarInfo("./dev/sda"), tarfile.TarInfo("./run/p")
-    device.type, pipe.type = tarfile.BLKTYPE, tarfile.FIFOTYPE
-    done = put(locked("a", deb_of("a", {"d": device, "p": pipe})))
-    assert done.warnings == (
-        "a: dev/sda: devices and pipes are left out",
-        "a: run/p: devices and pipes are left out",
-    )
-    assert not {"dev/sda", "run/p"} & {entry.path for entry in done.entries}
+@pytest.mark.parametrize("kind", [tarfile.BLKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+def test_devices_and_pipes_are_refused_by_name(put: Put, deb_of: Deb, locked: Locked, kind: bytes) -> None:
+    special = tarfile.TarInfo("./dev/sda")
+    special.type = kind
+    with pytest.raises(Refused, match=r"NB_ARCHIVE_KIND: pkg:deb/debian/a@1.*\./dev/sda"):
+        put(locked("a", deb_of("a", {"d": special})))
 
 
 def test_an_owner_beyond_the_image_is_refused(put: Put, deb_of: Deb, locked: Locked) -> None:
