@@ -17,11 +17,12 @@ from nanobench.model.fields import Document
 
 
 class Fault(StrEnum):
-    """What kept an exchange from being whole. The first five are the gateway's own answers."""
+    """What kept an exchange from being whole. The first six are the gateway's own answers."""
 
     ENDPOINT = "endpoint"
     MALFORMED = "malformed"
     REQUEST_TOO_LARGE = "request_too_large"
+    MODEL = "model"
     LIMIT = "limit"
     TEMPERATURE = "temperature"
     CONNECT = "connect"
@@ -32,7 +33,7 @@ class Fault(StrEnum):
     ABANDONED = "abandoned"
 
 
-OWN_FAULTS = frozenset({Fault.ENDPOINT, Fault.MALFORMED, Fault.REQUEST_TOO_LARGE})
+OWN_FAULTS = frozenset({Fault.ENDPOINT, Fault.MALFORMED, Fault.REQUEST_TOO_LARGE, Fault.MODEL})
 """The client's own mistakes: answered by the gateway, never sent on, and no end of a run."""
 
 

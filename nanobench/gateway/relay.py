@@ -82,6 +82,8 @@ class Relay:
         if chat is None:
             draft.request = draft.request[:_KEPT_OF_MALFORMED]
             return _own_answer(draft, 400, Fault.MALFORMED, "the request is not a JSON object")
+        if self._pins.model is not None and chat.body.get("model") != self._pins.model:
+            return _own_answer(draft, 400, Fault.MODEL, f"only the model {self._pins.model} is asked")
         draft.stream, draft.tools, draft.changes = chat.stream, chat.tools, changes(chat, self._pins)
         try:
             answer = await self._session.post(

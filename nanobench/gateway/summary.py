@@ -18,7 +18,8 @@ class Summary:
 
     ``usage.steps`` are answers that came to their end; ``requests`` also counts failed tries. ``last_had_tools``
     tells whether the last request offered tools: an agent that stops offering them is at its turn cap.
-    ``end.status`` is the provider's last status. ``temperature_pinned``: every step was sampled as pinned.
+    ``end.status`` is the provider's last status. ``temperature_pinned``: there are steps, and each was sampled as
+    pinned.
     """
 
     usage: Usage
@@ -47,7 +48,7 @@ def summarise(exchanges: Iterable[Exchange], *, temperature: int | None = 0) -> 
         requests=requests,
         last_had_tools=last.tools if last else None,
         end=classify([last] if last else []),
-        temperature_pinned=pinned,
+        temperature_pinned=pinned and bool(steps),
         models=tuple(sorted({a.model for a in steps if a.model})),
         fingerprints=tuple(sorted({a.fingerprint for a in steps if a.fingerprint})),
     )

@@ -56,10 +56,12 @@ class Upstream:
 class Pins:
     """What the gateway sets in every request; ``temperature`` None leaves the client's value alone.
 
-    Usage is always asked for in streams: a strict provider reports none otherwise.
+    ``model``, when given, is the only one that is asked: what works in the sandbox could ask for others with the
+    same key. Usage is always asked for in streams: a strict provider reports none otherwise.
     """
 
     temperature: int | None = 0
+    model: str | None = None
 
 
 @frozen(kw_only=True)

@@ -43,15 +43,19 @@ class Ending:
 def ending(finished: Finished, *, stdout: bytes, stderr: bytes, summary: Summary) -> Ending:
     """The one cause of the end.
 
-    A limit of the sandbox comes before everything; a report that breaks the contract before what the wire says; a
-    report that says "success" is believed unless the wire saw an error, a spent budget or the turn cap.
+    A limit of the sandbox comes before everything; a report that breaks the contract before what the wire says. A
+    report of success is believed, unless a budget was spent or the turn cap reached: after a provider's error there
+    is no report, and what the wire saw besides may be requests that the agent's commands sent.
+
+    A broken report is the contract's only while no tool has run. After that the agent's commands could have written
+    into it, and an agent must not be able to leave the denominator so.
     """
     stopped = _STOPPED.get(finished.ended)
     try:
         report = parse_report(stdout)
     except Refused as error:
         words = "; ".join((error.message, *error.details))
-        return _ending(stopped or Cause.CONTRACT, words)
+        return _ending(stopped or _broken(summary), words)
     if stopped is not None:
         return _ending(stopped, f"the sandbox was stopped: {finished.ended}", report)
     if report is None:
@@ -61,16 +65,20 @@ def ending(finished: Finished, *, stdout: bytes, stderr: bytes, summary: Summary
     return _ending(cause, words, report)
 
 
+def _broken(summary: Summary) -> Cause:
+    return Cause.AGENT_ERROR if summary.usage.tool_calls else Cause.CONTRACT
+
+
 def _ending(cause: Cause, detail: str, report: ParsedReport | None = None) -> Ending:
     return Ending(cause=cause, detail=detail[:_DETAIL], report=report)
 
 
 def _spoken(finished: Finished, parsed: ParsedReport, summary: Summary) -> tuple[Cause, str]:
-    report, wire = parsed.report, _wire(summary)
+    report = parsed.report
     if report.exitCode != finished.exit_code or report.kind == "tool-approval-required":
-        return Cause.CONTRACT, f"kind {report.kind}, exit code {report.exitCode}, ended with {finished.exit_code}"
-    if wire is not None:
-        return wire
+        return _broken(summary), f"kind {report.kind}, exit code {report.exitCode}, ended with {finished.exit_code}"
+    if summary.end.cause is Cause.TOKEN_BUDGET:
+        return Cause.TOKEN_BUDGET, summary.end.detail
     message = report.message or ""
     if summary.last_had_tools is False or _CAP.search(message):
         return Cause.TURN_CAP, message or "the last request offered no tools"
@@ -78,12 +86,12 @@ def _spoken(finished: Finished, parsed: ParsedReport, summary: Summary) -> tuple
         return Cause.FINISHED, summary.end.detail
     if summary.requests == 0:
         return Cause.CONTRACT, f"Nanocoder did not begin: {message}"
-    return Cause.AGENT_ERROR, message
+    return _wire(summary) or (Cause.AGENT_ERROR, message)
 
 
 def _silent(finished: Finished, stderr: bytes, summary: Summary) -> tuple[Cause, str]:
     code, last = finished.exit_code, _last_line(stderr)
-    if code in (126, 127):
+    if code in (126, 127) and summary.requests == 0:
         return Cause.ENGINE, f"the agent could not be started: {last}"
     if _NO_MEMORY.search(stderr):
         return Cause.MEMORY, last

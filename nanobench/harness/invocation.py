@@ -41,8 +41,12 @@ _RESERVED = re.compile(r"NANOCODER_\w*|NODE_OPTIONS|NODE_PATH|XDG_\w*")
 
 @frozen(kw_only=True)
 class Invocation:
-    """The command and its environment, to be run in the workspace with the mounts of :func:`agent_request`."""
+    """The command and its environment, to be run in the workspace with the mounts of :func:`agent_request`.
 
+    ``model`` is the one that it asks for.
+    """
+
+    model: str
     argv: tuple[str, ...]
     env: dict[str, str]
 
@@ -74,6 +78,7 @@ def invocation(prompt: str, *, provider: str, model: str, max_turns: int = MAX_T
     options = ("--provider", provider, "--model", model, "--mode", "yolo", "--trust-directory", "--plain", "--json")
     command = (NODE, ENTRY, *options, "run", prompt)
     return Invocation(
+        model=model,
         argv=forwarded(command, node=NODE, directory=GATEWAY, port=PORT),
         env={
             "NANOCODER_CONFIG_DIR": CONFIG,

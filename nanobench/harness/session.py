@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from nanobench.errors import Refused
 from nanobench.gateway.gateway import Gateway
 from nanobench.gateway.summary import Summary
-from nanobench.gateway.upstream import Upstream
+from nanobench.gateway.upstream import Pins, Upstream
 from nanobench.harness.ending import Ending, ending
 from nanobench.harness.invocation import Invocation, Places, agent_request, write_config
 from nanobench.harness.shadow import Steering, unsteered
@@ -60,7 +60,8 @@ def run_agent(seat: Seat, call: Invocation, upstream: Upstream, workspace: Path,
     write_config(places.config)
     (scratch / "shadow").mkdir()
     with unsteered(workspace, engine=seat.engine, layers=seat.trees, scratch=scratch / "shadow") as steering:
-        gateway = Gateway(upstream, directory=places.gateway, transcript=scratch / "transcript.jsonl")
+        transcript = scratch / "transcript.jsonl"
+        gateway = Gateway(upstream, directory=places.gateway, transcript=transcript, pins=Pins(model=call.model))
         with gateway:
             request = agent_request(call, places, limits=_limits(seat.limits), env=seat.env)
             finished = seat.engine.run(request)

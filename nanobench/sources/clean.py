@@ -17,6 +17,9 @@ AGENT_FOLDER = b".nanocoder"
 """The agent's own notes at the top of a workspace: neither part of a base tree nor of a patch."""
 
 _FOLDER = stat.S_IRWXU | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH
+_NAMED = 1000
+"""How many removed paths are named; a tree may hold more than a document should."""
+
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -26,7 +29,7 @@ class TreeBounds:
 
     entries: int = 400_000
     bytes: int = 8 << 30
-    file_bytes: int = 1 << 30
+    file_bytes: int = 256 << 20
     path: int = 2048
     depth: int = 128
 
@@ -47,6 +50,7 @@ def clean(
         Refused: ``NB_PATCH_BOUND`` when the tree exceeds ``bounds``.
     """
     walk = _Walk(bounds=bounds or TreeBounds(), where=where, mtime=mtime)
+    os.chmod(root, _FOLDER)  # noqa: PTH101 (who worked in it may have closed it)
     fd = os.open(root, _OPEN)
     try:
         walk.directory(fd, b"", 0)
@@ -54,7 +58,7 @@ def clean(
             os.utime(fd, (mtime, mtime))
     finally:
         os.close(fd)
-    return tuple(sorted(set(walk.dropped)))
+    return walk.named()
 
 
 @define
@@ -65,6 +69,12 @@ class _Walk:
     dropped: list[str] = field(factory=list)
     entries: int = 0
     total: int = 0
+
+    def named(self) -> tuple[str, ...]:
+        """What was removed; of very many the first and the number of the others."""
+        names = sorted(set(self.dropped))
+        more = len(names) - _NAMED
+        return (*names[:_NAMED], *((f"(and {more} more)",) if more > 0 else ()))
 
     def directory(self, fd: int, path: bytes, depth: int) -> None:
         """Clean everything in the directory open as ``fd``, which is at ``path`` below the root."""

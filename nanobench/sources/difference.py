@@ -6,16 +6,22 @@ hooks, attributes, filters, an own repository) has a say in it.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from attrs import frozen
 
+from nanobench.errors import Refused
 from nanobench.sandbox.interface import WORKSPACE, Mount
 from nanobench.sources.clean import TreeBounds, clean
 from nanobench.sources.gitbox import Gitbox
-from nanobench.sources.patch import affected_paths
+from nanobench.sources.patch import Section, paths_of, sections
 
 _TREE = "/nanobench/tree"
+
+MAX_CHANGED = 20_000
+MAX_CHANGED_BYTES = 512 << 20
+"""The most changed files, and their size together, that an agent's patch may have."""
 
 
 @frozen(kw_only=True)
@@ -55,4 +61,17 @@ def take_patch(gitbox: Gitbox, workspace: Path, *, bounds: TreeBounds | None = N
     dropped = clean(workspace, where="workspace", bounds=bounds)
     gitbox.engine.own(workspace)
     patch = gitbox.run("difference.sh", mounts=(Mount(source=workspace, target=_TREE),), env={"ALL": "0"})
-    return TakenPatch(patch=patch, files_changed=affected_paths(patch, where="workspace"), dropped=dropped)
+    parts = sections(patch, where="workspace")
+    _check_size(workspace, parts)
+    return TakenPatch(patch=patch, files_changed=paths_of(parts), dropped=dropped)
+
+
+def _check_size(workspace: Path, parts: tuple[Section, ...]) -> None:
+    """What is taken must be applicable: git holds every changed file in memory at once when it applies a patch."""
+    size = 0
+    for part in parts:
+        path = os.path.join(os.fsencode(workspace), part.path)  # noqa: PTH118 (bytes)
+        size += os.lstat(path).st_size if os.path.lexists(path) else 0
+    for found, most, what in ((len(parts), MAX_CHANGED, "files"), (size, MAX_CHANGED_BYTES, "bytes of files")):
+        if found > most:
+            raise Refused("NB_PATCH_BOUND", f"{found} {what} changed; at most {most} are taken", where="workspace")

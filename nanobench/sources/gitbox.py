@@ -18,7 +18,7 @@ from nanobench.sandbox.interface import Ended, Engine, Finished, Mount, Request,
 MAX_PATCH_MIB = 64
 """The largest difference that is taken or applied."""
 
-LIMITS = SandboxLimits(cpus=2, memory_mib=2048, pids=64, disk_mib=8192, seconds=600)
+LIMITS = SandboxLimits(cpus=2, memory_mib=4096, pids=64, disk_mib=8192, seconds=600)
 
 _SCRIPTS = Path(__file__).parent / "scripts"
 _SETTINGS = {

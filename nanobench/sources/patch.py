@@ -59,7 +59,12 @@ def sections(patch: bytes, *, where: str = "patch") -> tuple[Section, ...]:
 
 def affected_paths(patch: bytes, *, where: str = "patch") -> tuple[str, ...]:
     """The paths that the patch creates, deletes or changes, as documents show them; sorted, each once."""
-    return tuple(sorted({display(section.path) for section in sections(patch, where=where)}))
+    return paths_of(sections(patch, where=where))
+
+
+def paths_of(parts: Iterable[Section]) -> tuple[str, ...]:
+    """The paths of these parts, as documents show them; sorted, each once."""
+    return tuple(sorted({display(part.path) for part in parts}))
 
 
 def joined(parts: Iterable[Section]) -> bytes:

@@ -375,3 +375,15 @@ def test_a_key_that_cannot_be_a_header_is_refused_unseen(key: str) -> None:
     with pytest.raises(Misuse, match="NB_KEY") as caught:
         Secret(key)
     assert not key or key not in str(caught.value)
+
+
+def test_no_other_model_is_asked_with_the_users_key(
+    open_gateway: Open, connect: Connect, provider: Any, chat: Any
+) -> None:
+    gateway = open_gateway(pins=Pins(model="another"))
+    answer = connect(gateway).post("chat/completions", json=chat)
+    assert (answer.status_code, provider.seen) == (400, [])
+    (exchange,) = closed(gateway)
+    assert exchange.fault is not None
+    summary = gateway.summary()
+    assert (summary.requests, summary.end.cause) == (0, None)

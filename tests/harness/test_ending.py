@@ -34,6 +34,9 @@ SUCCESS: dict[str, Any] = {
 }
 
 
+SAID_ONLY = evolve(WELL, usage=evolve(WELL.usage, tool_calls=0))
+
+
 def report(**changes: Any) -> bytes:
     return json.dumps(SUCCESS | changes).encode()
 
@@ -103,13 +106,26 @@ def test_a_limit_of_the_sandbox_is_the_cause_whatever_was_printed(ended: Ended, 
 
 @pytest.mark.parametrize("stdout", [b"\n", b"{}", report() + b"{}", b"Logs\n" + report(), report(exitCode="0")])
 def test_a_broken_report_is_a_contract_error_even_when_all_else_went_well(stdout: bytes) -> None:
-    found = end(stdout)
+    found = end(stdout, summary=SAID_ONLY)
     assert (found.cause, found.report) == (Cause.CONTRACT, None)
 
 
 def test_a_report_that_contradicts_the_exit_code_is_a_contract_error() -> None:
-    assert end(report(), code=1).cause is Cause.CONTRACT
-    assert end(report(kind="tool-approval-required", exitCode=2, toolNames=["x"]), code=2).cause is Cause.CONTRACT
+    assert end(report(), code=1, summary=SAID_ONLY).cause is Cause.CONTRACT
+    asked = report(kind="tool-approval-required", exitCode=2, toolNames=["x"])
+    assert end(asked, code=2, summary=SAID_ONLY).cause is Cause.CONTRACT
+
+
+def test_an_agent_that_spoils_its_own_report_stays_in_the_denominator() -> None:
+    assert WELL.usage.tool_calls > 0
+    for stdout, code in ((b"garbage" + report(), 0), (report(), 1), (b"{}", 0)):
+        assert end(stdout, code=code).cause is Cause.AGENT_ERROR
+    assert end(code=127).cause is Cause.AGENT_ERROR
+
+
+@pytest.mark.parametrize("cause", [Cause.PROVIDER_REFUSED, Cause.RATE_LIMIT, Cause.WIRE, Cause.CONTEXT])
+def test_requests_that_the_agents_commands_send_do_not_turn_success_into_a_providers_failure(cause: Cause) -> None:
+    assert end(report(), summary=wire(cause, status=404)).cause is Cause.FINISHED
 
 
 def test_exit_0_without_a_report_is_a_signal_from_inside() -> None:
@@ -132,7 +148,8 @@ def test_exit_0_without_a_report_is_a_signal_from_inside() -> None:
 def test_a_silent_end_that_the_wire_did_not_see_is_read_from_code_and_stderr(
     code: int, stderr: bytes, cause: Cause
 ) -> None:
-    assert end(code=code, stderr=stderr, summary=wire(None)).cause is cause
+    begun = 0 if cause is Cause.ENGINE else 2
+    assert end(code=code, stderr=stderr, summary=wire(None, requests=begun)).cause is cause
 
 
 def test_an_agent_that_never_asked_was_called_wrongly() -> None:

@@ -123,3 +123,20 @@ def test_names_that_are_no_text_are_named_too(grow: Grow) -> None:
     root = grow("t", {})
     os.mkfifo(bytes(root) + b"/\xff\n")
     assert clean(root, where="t") == ('"\\377\\n"',)
+
+
+def test_a_root_that_was_closed_is_opened_again(grow: Grow) -> None:
+    root = grow("closed", {"a/b": b"x"})
+    root.chmod(0)
+    assert clean(root, where="tree") == ()
+    assert (root / "a" / "b").read_bytes() == b"x"
+
+
+def test_of_very_many_dropped_paths_the_first_are_named_and_the_others_counted(grow: Grow) -> None:
+    root = grow("many", {"a": b"x"})
+    for number in range(1005):
+        os.mkfifo(root / f"{number:05}")
+    dropped = clean(root, where="tree")
+    assert dropped[:2] == ("00000", "00001")
+    assert (len(dropped), dropped[-1]) == (1001, "(and 5 more)")
+    assert listing(root) == {"a"}

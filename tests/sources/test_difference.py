@@ -11,6 +11,7 @@ from attrs import evolve
 
 from nanobench.errors import Refused
 from nanobench.sandbox.interface import SandboxLimits
+from nanobench.sources import difference
 from nanobench.sources.clean import TreeBounds, clean
 from nanobench.sources.difference import TakenPatch, derive, take_patch
 from nanobench.sources.gitbox import Gitbox
@@ -218,3 +219,16 @@ def test_a_solution_is_derived_with_its_ignored_files(gitbox: Gitbox, grow: Grow
         b"diff --git a/build/x.o b/build/x.o",
         b"diff --git a/tests/test_a.py b/tests/test_a.py",
     ]
+
+
+def test_more_than_can_be_applied_is_refused_as_the_agents_doing(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (agent.workspace / "one").write_bytes(b"x" * 100)
+    (agent.workspace / "two").write_bytes(b"x" * 100)
+    monkeypatch.setattr(difference, "MAX_CHANGED_BYTES", 199)
+    with pytest.raises(Refused, match="200 bytes of files changed"):
+        agent.take()
+    monkeypatch.setattr(difference, "MAX_CHANGED", 1)
+    with pytest.raises(Refused, match="2 files changed"):
+        agent.take()
