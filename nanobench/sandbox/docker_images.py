@@ -101,6 +101,7 @@ class Images:
     def _load(self, image: Image, name: str, layers: Sequence[Layer]) -> None:
         for line in self._api.load_image(_archive(image, name, layers), quiet=True) or ():
             if "error" in line:
+                remove(self._api, name)  # a containerd store keeps an image that it could not unpack
                 raise MachineFailure("NB_ENGINE", f"the Docker daemon took no image: {line['error']}", where=name)
 
     def _stored(self, tree: Path) -> Layer | None:

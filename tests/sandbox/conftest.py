@@ -4,6 +4,7 @@ too, and Docker, whose daemon root starts for these tests alone."""
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pickle
 import select
@@ -140,21 +141,42 @@ def new_docker(docker_socket: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="session")
 def docker_socket() -> Iterator[Path]:
-    """Where a daemon of our own listens. Its mounts are seen by nobody else and go with it."""
+    """Where a daemon of our own listens, with its classic store of images."""
+    with daemon(containerd=False) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def containerd_socket() -> Iterator[Path]:
+    """Where one listens that keeps its images in containerd's store."""
+    with daemon(containerd=True) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def daemon(*, containerd: bool) -> Iterator[Path]:
+    """A daemon of our own. Its mounts are seen by nobody else and go with it."""
     if os.geteuid() != 0 or shutil.which("dockerd") is None:
         assert not os.environ.get("CI"), "continuous integration must install docker.io and run as root"
         pytest.skip("only root can start a Docker daemon, and one must be installed")
+    said = subprocess.run(["dockerd", "--version"], capture_output=True, text=True, check=True).stdout
+    if containerd and int(said.split("version ")[1].partition(".")[0]) < 24:
+        pytest.skip(f"no containerd store in this one: {said.strip()}")
     place = Path(tempfile.mkdtemp(prefix="nanobench-dockerd-"))
+    (place / "config").write_text(json.dumps({"features": {"containerd-snapshotter": containerd}}))
     address, folders = place / "sock", {"data-root": "data", "exec-root": "exec", "pidfile": "pid"}
     words = [f"--host=unix://{address}", *(f"--{option}={place / name}" for option, name in folders.items())]
-    daemon = ["dockerd", *words, "--iptables=false", "--ip6tables=false", "--bridge=none", "--log-level=warn"]
+    words += [f"--config-file={place / 'config'}", "--log-level=warn"]
+    command = ["dockerd", *words, "--iptables=false", "--ip6tables=false", "--bridge=none"]
     with (place / "log").open("wb") as log:  # started by a shell that ends: no child of ours
-        detached = ["sh", "-c", '"$@" >&2 & echo $!', "sh", "unshare", "--mount", "--propagation=slave", *daemon]
+        detached = ["sh", "-c", '"$@" >&2 & echo $!', "sh", "unshare", "--mount", "--propagation=slave", *command]
         started = subprocess.run(detached, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, check=True)
     with open(os.pidfd_open(int(started.stdout)), "rb", buffering=0) as process:
-        yield await_daemon(address, process.fileno(), place / "log")
-        signal.pidfd_send_signal(process.fileno(), signal.SIGTERM)
-        assert select.select([process], [], [], 60)[0], "the Docker daemon does not end"
+        try:
+            yield await_daemon(address, process.fileno(), place / "log")
+        finally:
+            signal.pidfd_send_signal(process.fileno(), signal.SIGTERM)
+            assert select.select([process], [], [], 60)[0], "the Docker daemon does not end"
     shutil.rmtree(place)
 
 
