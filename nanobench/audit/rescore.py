@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from attrs import frozen
 
-from nanobench.errors import Refused
+from nanobench.errors import CannotTell, Refused
 from nanobench.formats.documents import read_json
-from nanobench.gateway.exchange import Exchange
+from nanobench.gateway.exchange import OWN_FAULTS, Exchange
+from nanobench.gateway.request import read_request
 from nanobench.gateway.summary import Summary, summarise
-from nanobench.harness.report import parse_report
+from nanobench.harness.report import Report, parse_report
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Score
 from nanobench.scoring.causes import policy
@@ -33,19 +34,26 @@ def rescore(result: CellResult, lock: TaskLock, raw: RawFiles) -> Iterator[str]:
 
     Raises:
         Refused: a raw file is not what it should be.
+        CannotTell: ``NB_CAUSE_UNSHOWN``, when everything else was looked at: the cell left the denominator for a
+            cause that the raw files allow and cannot show.
     """
     changed = affected_paths(raw.patch, where=f"{result.cell.id}: patch")
     yield from _differ("files_changed", result.files_changed, changed)
-    summary = summarise(raw.exchanges)
+    asked: set[str] = set()
+    summary = summarise(_noting_models(raw.exchanges, asked))
+    for model in sorted(asked - {result.cell.model}):
+        yield f"model: the cell is of {result.cell.model}, its transcript asks for {model:.200}"
     yield from _differ("usage", result.usage, summary.usage)
     yield from _differ("temperature_pinned", result.temperature_pinned, summary.temperature_pinned)
     yield from _differ("reported_files_changed", result.reported_files_changed, _reported(raw.report))
     yield from _differ("cause", result.cause, result.attempts[-1].cause)
     yield from _against_wire(result.cause, summary)
+    yield from _against_report(result.cause, raw, summary)
     yield from _attempts(result.attempts)
     if (result.score is not None) != policy(result.cause).scored:
         yield f"score: a cell that ended with {result.cause} is {'' if policy(result.cause).scored else 'not '}scored"
     yield from _differ("score", result.score, _score(result, lock, raw, changed))
+    _raise_unshown(result, raw, summary)
 
 
 # What only the wire can tell; a run that left the denominator for it must show it there.
@@ -67,24 +75,82 @@ def _against_wire(cause: Cause, summary: Summary) -> Iterator[str]:
         yield f"cause: published {cause}, the transcript ends with {seen}"
     if cause is Cause.FINISHED and summary.last_had_tools is False:
         yield f"cause: published {cause}, the transcript shows the turn cap"
+    if cause is Cause.GRADER and seen is not None and not policy(seen).scored:
+        yield f"cause: published {cause}, the transcript ends with {seen}"
     if cause is Cause.ENGINE and summary.requests:
         yield f"cause: published {cause}, the transcript shows an agent at work"
+
+
+def _against_report(cause: Cause, raw: RawFiles, summary: Summary) -> Iterator[str]:
+    """Why report, patch and number of requests do not bear the cause out."""
+    report = _report(raw.report)
+    if cause is Cause.FINISHED and (report is None or report.kind != "success"):
+        yield f"cause: published {cause}, the report says {report.kind if report else 'nothing'}"
+    if cause in (Cause.FINISHED, Cause.TURN_CAP) and not summary.requests:
+        yield f"cause: published {cause}, the transcript shows no request"
+    if raw.patch and not summary.requests:
+        yield "patch: something was changed, the transcript shows no request"
+    if cause is Cause.ENGINE and raw.report:
+        yield f"cause: published {cause}, there is an agent's report"
+    if cause is Cause.CONTRACT and not raw.report and summary.requests:
+        yield f"cause: published {cause}, there is no report, and the transcript shows an agent at work"
+
+
+def _raise_unshown(result: CellResult, raw: RawFiles, summary: Summary) -> None:
+    """An engine that fails leaves nothing, and the agent's exit code is in no raw file. (A failure of the grader is
+    seen again when the patch is tested.)"""
+    nothing = not summary.requests and not raw.report
+    if result.cause is Cause.ENGINE:
+        unshown = nothing
+    else:
+        unshown = result.cause is Cause.CONTRACT and (nothing or _sound(raw.report, summary))
+    if unshown:
+        raise CannotTell(
+            "NB_CAUSE_UNSHOWN",
+            f"published as ended with {result.cause}, which its raw files cannot show",
+            where=result.cell.id,
+            hint="the cell is not scored; run it again to know",
+        )
+
+
+def _sound(stdout: bytes | None, summary: Summary) -> bool:
+    """Whether a report keeps the contract, as far as it shows."""
+    report = _report(stdout)
+    return report is not None and (report.kind == "success" or (report.kind == "error" and summary.requests > 0))
+
+
+def _noting_models(exchanges: Iterable[Exchange], asked: set[str]) -> Iterator[Exchange]:
+    """The same exchanges; ``asked`` gets the model of every request that was meant for the provider."""
+    for exchange in exchanges:
+        body = exchange.request.raw()
+        if exchange.fault not in OWN_FAULTS and (body or exchange.status is not None):
+            request = read_request(body)
+            asked.add(str(request.body.get("model")) if request else "nothing")
+        yield exchange
 
 
 def _attempts(attempts: tuple[Attempt, ...]) -> Iterator[str]:
     """Attempts are numbered from 1, and each but the last ended in a way that is tried again."""
     yield from _differ("attempts", [a.number for a in attempts], list(range(1, len(attempts) + 1)))
+    if any(attempt.cause is Cause.INTERRUPTED for attempt in attempts):
+        yield f"attempts: published {Cause.INTERRUPTED}, which no finished cell is"
     for attempt in attempts[:-1]:
         if attempt.number > policy(attempt.cause).retries:
             yield f"attempts: number {attempt.number} ended with {attempt.cause}, after which there is no other"
 
 
-def _reported(report: bytes | None) -> tuple[str, ...] | None:
+def _reported(stdout: bytes | None) -> tuple[str, ...] | None:
+    report = _report(stdout)
+    return report.filesChanged if report else None
+
+
+def _report(stdout: bytes | None) -> Report | None:
+    """The agent's report, if it printed one that keeps the contract."""
     try:
-        parsed = parse_report(report or b"")
+        parsed = parse_report(stdout or b"")
     except Refused:
         return None
-    return parsed.report.filesChanged if parsed else None
+    return parsed.report if parsed else None
 
 
 def record_of(result: CellResult, outcomes: bytes) -> GradingRecord:

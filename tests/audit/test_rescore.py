@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from attrs import evolve
 
 from nanobench.audit.rescore import RawFiles, rescore
-from nanobench.gateway.exchange import Exchange
+from nanobench.errors import CannotTell
+from nanobench.gateway.exchange import Bytes, Exchange
 from nanobench.gateway.transcript import read_transcript
 from nanobench.image.realise import Locks
 from nanobench.model.result import Attempt, Cause, CellResult, Usage
@@ -85,21 +87,105 @@ def test_a_cell_does_not_leave_the_denominator_for_an_error_that_its_transcript_
 
 
 def test_an_engine_that_failed_has_no_agent_at_work(problems: Callable[..., list[str]]) -> None:
-    (found,) = problems(raw={"outcomes": None}, score=None, **ended(Cause.ENGINE))
-    assert found == "cause: published engine, the transcript shows an agent at work"
+    found = problems(raw={"outcomes": None}, score=None, **ended(Cause.ENGINE))
+    assert found == [
+        "cause: published engine, the transcript shows an agent at work",
+        "cause: published engine, there is an agent's report",
+    ]
+
+
+# A result as of an agent that never spoke.
+UNSCORED: dict[str, Any] = {"score": None, "reported_files_changed": None, "temperature_pinned": False}
+SILENT: dict[str, Any] = {**UNSCORED, "usage": Usage(steps=0, tool_calls=0)}
+NOTHING: dict[str, Any] = {"exchanges": (), "report": None, "outcomes": None}
+BROKEN = b'{"kind": "success"}'
+NEW_FILE = (
+    b"diff --git a/x b/x\nnew file mode 100644\nindex " + b"0" * 40 + b"..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n"
+)
+
+
+@pytest.mark.parametrize("cause", [Cause.ENGINE, Cause.CONTRACT])
+def test_what_the_raw_files_allow_and_cannot_show_is_an_open_question(
+    problems: Callable[..., list[str]], cause: Cause
+) -> None:
+    with pytest.raises(CannotTell, match=f"ended with {cause}, which its raw files cannot show") as caught:
+        problems(raw=NOTHING, **SILENT, **ended(cause))
+    assert caught.value.code == "NB_CAUSE_UNSHOWN"
+
+
+def test_a_sound_report_leaves_open_whether_the_exit_code_broke_the_contract(
+    problems: Callable[..., list[str]],
+) -> None:
+    with pytest.raises(CannotTell):
+        problems(raw={"outcomes": None}, score=None, **ended(Cause.CONTRACT))
+
+
+def test_a_report_that_breaks_the_contract_shows_it(problems: Callable[..., list[str]]) -> None:
+    raw = {"outcomes": None, "report": BROKEN}
+    assert problems(raw=raw, score=None, reported_files_changed=None, **ended(Cause.CONTRACT)) == []
+
+
+def test_an_agent_at_work_that_said_nothing_broke_no_contract(problems: Callable[..., list[str]]) -> None:
+    raw = {"outcomes": None, "report": None}
+    (found,) = problems(raw=raw, score=None, reported_files_changed=None, **ended(Cause.CONTRACT))
+    assert found == "cause: published contract, there is no report, and the transcript shows an agent at work"
+
+
+def test_an_engine_that_failed_has_no_report_and_no_patch(problems: Callable[..., list[str]]) -> None:
+    raw = {**NOTHING, "report": BROKEN, "patch": NEW_FILE}
+    found = problems(raw=raw, **SILENT, files_changed=("x",), **ended(Cause.ENGINE))
+    assert found == [
+        "patch: something was changed, the transcript shows no request",
+        "cause: published engine, there is an agent's report",
+    ]
+
+
+def test_an_interrupted_cell_is_never_published(problems: Callable[..., list[str]]) -> None:
+    (found,) = problems(raw=NOTHING, **SILENT, **ended(Cause.INTERRUPTED))
+    assert found == "attempts: published interrupted, which no finished cell is"
+
+
+def test_a_failure_of_the_provider_is_none_of_the_grader(problems: Callable[..., list[str]], cell: Any) -> None:
+    last = evolve(cell[1].exchanges[-1], status=500, chunks=(), usage=None)
+    raw = {"outcomes": None, "exchanges": (last,)}
+    none = {"usage": Usage(steps=0, tool_calls=0), "temperature_pinned": False, "score": None}
+    found = problems(raw=raw, **none, **ended(Cause.GRADER))
+    assert found == ["cause: published grader, the transcript ends with provider_failed"]
+
+
+def test_a_run_without_a_request_did_not_finish(problems: Callable[..., list[str]]) -> None:
+    figures = {"usage": Usage(steps=0, tool_calls=0), "temperature_pinned": False}
+    found = problems(raw={"exchanges": ()}, **figures)
+    assert found == ["cause: published finished, the transcript shows no request"]
+
+
+def test_a_run_whose_report_says_something_else_did_not_finish(problems: Callable[..., list[str]]) -> None:
+    assert problems(raw={"report": None}, reported_files_changed=None) == [
+        "cause: published finished, the report says nothing"
+    ]
+
+
+def test_a_transcript_of_another_model_is_named(problems: Callable[..., list[str]], cell: Any) -> None:
+    (last,) = cell[1].exchanges
+    body = json.dumps(json.loads(last.request.raw()) | {"model": "large"}).encode()
+    found = problems(raw={"exchanges": (evolve(last, request=Bytes.of(body)),)})
+    assert found == ["model: the cell is of nop, its transcript asks for large"]
+    unread = problems(raw={"exchanges": (evolve(last, request=Bytes.of(b"")),)})
+    assert unread == ["model: the cell is of nop, its transcript asks for nothing"]
 
 
 def test_a_score_for_what_is_not_scored_and_none_for_what_is_are_both_named(
-    problems: Callable[..., list[str]], cell: Any
+    problems: Callable[..., list[str]],
 ) -> None:
-    contract = problems(**ended(Cause.CONTRACT))
+    contract = problems(raw={"report": BROKEN}, reported_files_changed=None, **ended(Cause.CONTRACT))
     assert contract == ["score: a cell that ended with contract is not scored"]
     assert problems(raw={"outcomes": None}, score=None) == ["score: a cell that ended with finished is scored"]
 
 
 def test_a_failure_on_the_wire_is_no_clean_end(problems: Callable[..., list[str]], cell: Any) -> None:
     last = evolve(cell[1].exchanges[-1], status=500, chunks=(), usage=None)
-    found = problems(raw={"exchanges": (last,)}, usage=Usage(steps=0, tool_calls=0))
+    none = {"usage": Usage(steps=0, tool_calls=0), "temperature_pinned": False}
+    found = problems(raw={"exchanges": (last,)}, **none)
     assert found == ["cause: published finished, the transcript ends with provider_failed"]
 
 
