@@ -37,6 +37,10 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 CLONE_NEWNS = 0x20000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
 
+SIGNALS = 64
+RT_SIGACTION = {"x86_64": 13, "aarch64": 134}  # the system call's number
+SIGACTION_DEFAULT = bytes(32)  # the kernel's struct: SIG_DFL is zero, and so are flags, restorer and mask
+
 STACK = 8 << 20  # bytes; the usual limit, whatever the runner's own is
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -166,9 +170,7 @@ def _stage(sources: list[str]) -> list[str]:
 def _become_bubblewrap(request: dict[str, Any], places: list[str], status: int, block: int, parent: int) -> None:
     """In the forked child: limits, unprivileged user, exec. Never returns."""
     try:
-        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-            signal.signal(number, signal.SIG_DFL)  # Python ignores SIGPIPE, a runner under nohup SIGHUP
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        default_signals()
         _limit(resource.RLIMIT_CORE, 0)
         _limit(resource.RLIMIT_STACK, STACK)
         _limit(resource.RLIMIT_NOFILE, request["open_files"])
@@ -190,6 +192,17 @@ def _become_bubblewrap(request: dict[str, Any], places: list[str], status: int, 
     except BaseException as error:  # whatever it is, this copy of the launcher must not go on
         os.write(2, f"launcher: {error}\n".encode())
         os._exit(1)
+
+
+def default_signals() -> None:
+    """Ignore and block no signal: Python ignores SIGPIPE, a runner under nohup SIGHUP, and make 32 and 33, which
+    the C library keeps for itself: only the kernel can be asked to set those."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    if os.uname().machine in RT_SIGACTION:
+        for kept in set(range(1, SIGNALS + 1)) - signal.valid_signals():
+            _call("syscall", RT_SIGACTION[os.uname().machine], kept, SIGACTION_DEFAULT, None, SIGNALS // 8)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _filter(program: str) -> dict[str, int]:

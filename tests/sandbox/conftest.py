@@ -26,6 +26,7 @@ from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.diagnose import host_layer
 from nanobench.sandbox.docker import Docker
 from nanobench.sandbox.interface import Engine, Finished, Mount, Request, SandboxLimits
+from nanobench.sandbox.launch import default_signals
 from nanobench.store.store import Store
 
 ORDINARY = 64123
@@ -170,7 +171,10 @@ def daemon(*, containerd: bool) -> Iterator[Path]:
     command = ["dockerd", *words, "--iptables=false", "--ip6tables=false", "--bridge=none"]
     with (place / "log").open("wb") as log:  # started by a shell that ends: no child of ours
         detached = ["sh", "-c", '"$@" >&2 & echo $!', "sh", "unshare", "--mount", "--propagation=slave", *command]
-        started = subprocess.run(detached, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, check=True)
+        started = subprocess.run(
+            detached, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, check=True,
+            preexec_fn=default_signals,  # what a daemon ignores, its containers do too
+        )  # fmt: skip
     with open(os.pidfd_open(int(started.stdout)), "rb", buffering=0) as process:
         try:
             yield await_daemon(address, process.fileno(), place / "log")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from nanobench.sandbox import launch
 
 PROBE = r"""
 import json, os, resource, shutil, socket, subprocess, time
@@ -179,3 +184,23 @@ def test_inside_all_is_as_promised_whoever_runs_the_engine(bench: Any, monkeypat
     if "processes" in differs:
         del found["processes"]
     assert found == {name: value for name, value in (EXPECTED | differs).items() if value is not None}
+
+
+@pytest.fixture
+def ignored() -> Iterator[None]:
+    """The signals that the C library keeps for itself are ignored here, as in every process that make starts."""
+    libc = ctypes.CDLL(None)
+    call = launch.RT_SIGACTION[os.uname().machine]
+    before = {number: ctypes.create_string_buffer(32) for number in (32, 33)}
+    ignore = (1).to_bytes(8, "little") + bytes(24)
+    for number, saved in before.items():
+        assert libc.syscall(call, number, ignore, saved, 8) == 0
+    yield
+    for number, saved in before.items():
+        assert libc.syscall(call, number, saved, None, 8) == 0
+
+
+@pytest.mark.usefixtures("ignored")
+def test_signals_that_only_the_kernel_can_reset_are_not_ignored_inside(bench: Any) -> None:
+    ran = bench.run("grep", "SigIgn", "/proc/self/status")
+    assert ran.out.split() == ["SigIgn:", "0" * 16]
