@@ -11,9 +11,11 @@ from nanobench.formats.documents import read_json
 from nanobench.gateway.exchange import OWN_FAULTS, Exchange
 from nanobench.gateway.request import read_request
 from nanobench.gateway.summary import Summary, summarise
-from nanobench.harness.report import Report, parse_report
+from nanobench.harness.ending import ending
+from nanobench.harness.report import parse_report
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Score
+from nanobench.sandbox.interface import Ended, Finished
 from nanobench.scoring.causes import policy
 from nanobench.scoring.score import score
 from nanobench.sources.patch import affected_paths
@@ -47,76 +49,48 @@ def rescore(result: CellResult, lock: TaskLock, raw: RawFiles) -> Iterator[str]:
     yield from _differ("temperature_pinned", result.temperature_pinned, summary.temperature_pinned)
     yield from _differ("reported_files_changed", result.reported_files_changed, _reported(raw.report))
     yield from _differ("cause", result.cause, result.attempts[-1].cause)
-    yield from _against_wire(result.cause, summary)
-    yield from _against_report(result.cause, raw, summary)
+    possible = _possible(raw, summary)
+    yield from _against_files(result.cause, possible, raw, summary)
     yield from _attempts(result.attempts)
     if (result.score is not None) != policy(result.cause).scored:
         yield f"score: a cell that ended with {result.cause} is {'' if policy(result.cause).scored else 'not '}scored"
     yield from _differ("score", result.score, _score(result, lock, raw, changed))
-    _raise_unshown(result, raw, summary)
+    _raise_unshown(result, possible)
 
 
-# What only the wire can tell; a run that left the denominator for it must show it there.
-_WIRE = frozenset(
-    (
-        *(Cause.WIRE, Cause.PROVIDER_FAILED, Cause.PROVIDER_REFUSED, Cause.RATE_LIMIT),
-        *(Cause.CONTEXT, Cause.TOKEN_BUDGET),
-    )
-)
-_CLEAN = frozenset((Cause.FINISHED, Cause.TURN_CAP, Cause.FORWARDER))
+# What the sandbox or the grader told, of which no raw file of the agent's knows. All but the grader's are scored, and
+# its failure is seen again when the patch is tested.
+_UNTOLD = frozenset((Cause.TIME_LIMIT, Cause.MEMORY, Cause.DISK, Cause.FORWARDER, Cause.GRADER))
+_EXIT_CODES = (0, 1, 2, 127, 137)
 
 
-def _against_wire(cause: Cause, summary: Summary) -> Iterator[str]:
-    """Why the transcript does not bear the cause out. What ended the sandbox itself is not in it."""
-    seen = summary.end.cause
-    if cause in _WIRE and cause is not seen:
-        yield f"cause: published {cause}, the transcript ends with {seen or 'no error'}"
-    if cause in _CLEAN and seen not in (None, Cause.FINISHED):
-        yield f"cause: published {cause}, the transcript ends with {seen}"
-    if cause is Cause.FINISHED and summary.last_had_tools is False:
-        yield f"cause: published {cause}, the transcript shows the turn cap"
-    if cause is Cause.GRADER and seen is not None and not policy(seen).scored:
-        yield f"cause: published {cause}, the transcript ends with {seen}"
-    if cause is Cause.ENGINE and summary.requests:
-        yield f"cause: published {cause}, the transcript shows an agent at work"
+def _possible(raw: RawFiles, summary: Summary) -> frozenset[Cause]:
+    """Every cause that the runner could have found in these raw files: the agent's exit code is in none of them."""
+    exits = (Finished(exit_code=code, ended=Ended.EXITED, wall_ms=0) for code in _EXIT_CODES)
+    ends = (ending(finished, stdout=raw.report or b"", stderr=b"", summary=summary) for finished in exits)
+    return frozenset(end.cause for end in ends)
 
 
-def _against_report(cause: Cause, raw: RawFiles, summary: Summary) -> Iterator[str]:
-    """Why report, patch and number of requests do not bear the cause out."""
-    report = _report(raw.report)
-    if cause is Cause.FINISHED and (report is None or report.kind != "success"):
-        yield f"cause: published {cause}, the report says {report.kind if report else 'nothing'}"
+def _against_files(cause: Cause, possible: frozenset[Cause], raw: RawFiles, summary: Summary) -> Iterator[str]:
+    """Why report, patch and transcript do not bear the cause out."""
+    if cause not in possible | _UNTOLD:
+        yield f"cause: published {cause}, report and transcript say {' or '.join(sorted(possible))}"
     if cause in (Cause.FINISHED, Cause.TURN_CAP) and not summary.requests:
         yield f"cause: published {cause}, the transcript shows no request"
     if raw.patch and not summary.requests:
         yield "patch: something was changed, the transcript shows no request"
-    if cause is Cause.ENGINE and raw.report:
-        yield f"cause: published {cause}, there is an agent's report"
-    if cause is Cause.CONTRACT and not raw.report and summary.requests:
-        yield f"cause: published {cause}, there is no report, and the transcript shows an agent at work"
 
 
-def _raise_unshown(result: CellResult, raw: RawFiles, summary: Summary) -> None:
-    """An engine that fails leaves nothing, and the agent's exit code is in no raw file. (A failure of the grader is
-    seen again when the patch is tested.)"""
-    nothing = not summary.requests and not raw.report
-    if result.cause is Cause.ENGINE:
-        unshown = nothing
-    else:
-        unshown = result.cause is Cause.CONTRACT and (nothing or _sound(raw.report, summary))
-    if unshown:
+def _raise_unshown(result: CellResult, possible: frozenset[Cause]) -> None:
+    """An engine that fails leaves nothing; a contract may be broken by the exit code alone."""
+    cause = result.cause
+    if cause in (Cause.ENGINE, Cause.CONTRACT) and cause in possible and len(possible) > 1:
         raise CannotTell(
             "NB_CAUSE_UNSHOWN",
-            f"published as ended with {result.cause}, which its raw files cannot show",
+            f"published as ended with {cause}, which its raw files cannot show",
             where=result.cell.id,
             hint="the cell is not scored; run it again to know",
         )
-
-
-def _sound(stdout: bytes | None, summary: Summary) -> bool:
-    """Whether a report keeps the contract, as far as it shows."""
-    report = _report(stdout)
-    return report is not None and (report.kind == "success" or (report.kind == "error" and summary.requests > 0))
 
 
 def _noting_models(exchanges: Iterable[Exchange], asked: set[str]) -> Iterator[Exchange]:
@@ -139,18 +113,12 @@ def _attempts(attempts: tuple[Attempt, ...]) -> Iterator[str]:
             yield f"attempts: number {attempt.number} ended with {attempt.cause}, after which there is no other"
 
 
-def _reported(stdout: bytes | None) -> tuple[str, ...] | None:
-    report = _report(stdout)
-    return report.filesChanged if report else None
-
-
-def _report(stdout: bytes | None) -> Report | None:
-    """The agent's report, if it printed one that keeps the contract."""
+def _reported(report: bytes | None) -> tuple[str, ...] | None:
     try:
-        parsed = parse_report(stdout or b"")
+        parsed = parse_report(report or b"")
     except Refused:
         return None
-    return parsed.report if parsed else None
+    return parsed.report.filesChanged if parsed else None
 
 
 def record_of(result: CellResult, outcomes: bytes) -> GradingRecord:
