@@ -5,9 +5,11 @@ With ``online=None`` this looks into the store and nowhere else: no client exist
 
 from __future__ import annotations
 
+import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 
 import httpx
 from attrs import frozen
@@ -84,6 +86,7 @@ class _Fetcher:
         self._store, self._online, self._progress = store, online, progress or (lambda _: None)
         self._locations = Locations(online)
         self._stop = threading.Event()
+        self._arriving: set[socket.socket] = set()
 
     def all(self, packages: tuple[Package, ...]) -> list[_Failure]:
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="fetch") as pool:
@@ -93,7 +96,14 @@ class _Fetcher:
                 # Disk full or ^C: what is under way ends at its next piece, what waits never starts.
                 self._stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
+                self._hang_up()
                 raise
+
+    def _hang_up(self) -> None:
+        """Wake who waits for bytes of a server that has fallen silent."""
+        for connection in tuple(self._arriving):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def _one(self, package: Package) -> _Failure | None:
         """Try each URL in turn; the gravest kind of failure is reported, with the reason of every URL."""
@@ -114,12 +124,28 @@ class _Fetcher:
         return _Failure(package, gravest, tuple(reasons))
 
     def _download(self, url: str, package: Package) -> None:
+        if self._stop.is_set():
+            raise Unreachable(f"{safe(url)}: stopped")
         # Identity: the pinned bytes are the file's own, never those of a transfer coding.
         with self._online.stream(url, headers={"Accept-Encoding": "identity"}) as response:
             declared = response.headers.get("Content-Length")
             if declared is not None and declared != str(package.size):
                 raise _Wrong(f"{safe(url)}: {declared} bytes instead of {package.size}")
-            self._receive(response, safe(url), package)
+            with self._listed(response):
+                self._receive(response, safe(url), package)
+
+    @contextmanager
+    def _listed(self, response: httpx.Response) -> Iterator[None]:
+        stream = response.extensions.get("network_stream")
+        connection = stream.get_extra_info("socket") if stream else None
+        if connection is None:  # not over a wire
+            yield
+            return
+        self._arriving.add(connection)
+        try:
+            yield
+        finally:
+            self._arriving.discard(connection)
 
     def _receive(self, response: httpx.Response, url: str, package: Package) -> None:
         try:

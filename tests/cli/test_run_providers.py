@@ -1,0 +1,127 @@
+"""Providers and machines that fail: the real agent against a server of the test's own, and what the bundle says."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nanobench.errors import MachineFailure
+from nanobench.project.files import Project
+from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.sandbox.interface import Finished, Request
+
+KEY = "sk-test-9876543210-secret"
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Answers with the server's status and words, and wants to be asked again at once."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status, error = self.server.answer  # type: ignore[attr-defined]
+        body = json.dumps({"error": error}).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Type", "application/json")
+        self.send_header("retry-after-ms", "1")
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture
+def server() -> Iterator[ThreadingHTTPServer]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as made:
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def run(server: ThreadingHTTPServer, nanobench: Any, repository: Project, demo: str, tmp_path: Path) -> Any:
+    """Run the demo task through the server that answers so."""
+
+    def ask(status: int, **error: str) -> Any:
+        server.answer = (status, error)  # type: ignore[attr-defined]
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        provider = ("--provider", "local", "--base-url", url, "--model", "m", "--key-env", "TEST_KEY")
+        where = ("--offline", "--out", tmp_path / "bundle", "--project", repository.root, "--json")
+        return nanobench("run", demo, *provider, *where, env={"TEST_KEY": KEY})
+
+    return ask
+
+
+def only(done: Any) -> Any:
+    assert done.code == 0, done.err
+    (result,) = done.document["results"]
+    return result
+
+
+def test_a_server_that_fails_is_the_providers_doing_tried_four_times_and_not_scored(run: Any, nanobench: Any) -> None:
+    done = run(500, message="it broke", type="server_error")
+    result = only(done)
+    assert [attempt["cause"] for attempt in result["attempts"]] == ["provider_failed"] * 4
+    assert all("500" in attempt["detail"] for attempt in result["attempts"])
+    assert "score" not in result
+    assert "outcomes" not in result["blobs"]
+    assert done.err.count("trying again") == 3
+    assert "not scored (provider_failed" in done.err
+    verified = nanobench("verify", done.document["bundle"], "--offline")
+    assert verified.code == 0, verified.out
+
+
+def test_a_refused_key_is_tried_twice_and_is_told_to_nobody_even_when_the_provider_echoes_it(
+    run: Any, tmp_path: Path
+) -> None:
+    done = run(401, message=f"the key {KEY} is wrong", type="authentication_error")
+    result = only(done)
+    assert [attempt["cause"] for attempt in result["attempts"]] == ["provider_refused"] * 2
+    assert "score" not in result
+    assert "the key *** is wrong" in result["attempts"][0]["detail"]
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert KEY.encode() not in kept
+    assert KEY not in done.out + done.err
+
+
+def test_a_rate_limit_that_stays_is_scored_and_can_be_told_apart(run: Any) -> None:
+    result = only(run(429, message="slow down", type="rate_limit_error"))
+    assert [attempt["cause"] for attempt in result["attempts"]] == ["rate_limit"] * 4
+    assert (result["cause"], result["score"]["value"]) == ("rate_limit", "0.0")
+
+
+def test_what_a_provider_says_cannot_move_the_terminal(run: Any) -> None:
+    done = run(400, message="\x1b[2J\x1b]0;owned\x07 \x9b31m \u202e all good", type="bad_request")
+    result = only(done)
+    assert result["cause"] == "provider_refused"
+    for text in (done.out, done.err):
+        assert not [c for c in text if not c.isprintable() and c != "\n"]
+    assert "\\x1b[2J" in done.err
+    assert "\x1b[2J" in result["attempts"][0]["detail"]
+
+
+def test_a_machine_that_fails_is_nobodys_score(
+    run: Any, monkeypatch: pytest.MonkeyPatch, server: ThreadingHTTPServer
+) -> None:
+    def broken(engine: Bubblewrap, request: Request) -> Finished:
+        if request.phase == "agent":
+            raise MachineFailure("NB_ENGINE", "the sandbox did not start: no space", where="sandbox: agent")
+        return start(engine, request)
+
+    start = Bubblewrap.run
+    monkeypatch.setattr(Bubblewrap, "run", broken)
+    result = only(run(500))
+    assert [attempt["cause"] for attempt in result["attempts"]] == ["engine"] * 3
+    assert "score" not in result
+    assert "no space" in result["attempts"][2]["detail"]
