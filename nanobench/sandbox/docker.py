@@ -158,11 +158,13 @@ class Docker:
 
 
 def _first_word(stream: Stream) -> str:
-    """What the shell before the command says; empty when it says nothing in time."""
+    """What the shell before the command says (complaints apart); empty when it says nothing in time."""
     until = monotonic() + START_SECONDS
-    while not stream.said and not stream.ended(until - monotonic()) and monotonic() < until:
-        pass
-    return stream.said.partition("\n")[0]
+    word, over = "", False
+    while not word and not over:
+        over = stream.ended(until - monotonic()) or monotonic() > until
+        word = next((line for line in stream.said.splitlines() if line == READY or line in _FAULTS), "")
+    return word
 
 
 def _failure(request: Request, reason: str) -> MachineFailure:
