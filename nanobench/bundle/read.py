@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import defaultdict
 from collections.abc import Iterator
-from math import prod
+from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -78,12 +79,14 @@ class Bundle:
         for cell in self.run.cells:
             yield from self._cell_problems(cell)
         yield from self._plan_problems()
+        yield from self._copied_transcripts()
 
     def _plan_problems(self) -> Iterator[str]:
-        """A plan is every task × model × mode × repeat, once: a cell left out or doubled shows."""
+        """A plan is every task × model × mode × repeat from 0 on, once: a cell left out or doubled shows."""
         cells = self.run.cells
-        axes = zip(*((c.task, c.model, c.mode, c.repeat) for c in cells), strict=True)
-        full = prod(len(set(axis)) for axis in axes)
+        tasks, models, modes = ({getattr(c, axis) for c in cells} for axis in ("task", "model", "mode"))
+        repeats = range(max((c.repeat for c in cells), default=0) + 1)
+        full = len(tasks) * len(models) * len(modes) * len(repeats)
         if len(set(cells)) != len(cells) or len(cells) != full:
             yield f"{RUN}: {len(cells)} cells where {full} different ones make the plan"
         named = self.run.provider
@@ -110,6 +113,18 @@ class Bundle:
         for digest in blobs_of(result.blobs):
             if blob_name(digest) not in self.manifest.files:
                 yield f"{name}: names the blob {digest}, which the bundle does not hold"
+
+    def _copied_transcripts(self) -> Iterator[str]:
+        """No two runs of a real model are recorded byte for byte alike, unless nothing was said at all."""
+        if self.run.provider.kind == "scripted":
+            return
+        cells: dict[str, list[str]] = defaultdict(list)
+        for cell in self.run.cells:
+            with suppress(NanobenchError):  # told above
+                cells[self.result(cell).blobs.transcript].append(cell.id)
+        for transcript, ids in cells.items():
+            if len(ids) > 1 and transcript != sha256_hex(b""):
+                yield f"{blob_name(transcript)}: is the transcript of {', '.join(ids)}"
 
     def _lock(self, name: str, kind: type[L]) -> Locked[L]:
         self.read(f"locks/{name}")
@@ -152,7 +167,7 @@ def _checked(root: Path, manifest: BundleManifest, name: str) -> bytes:
 
 def _read(root: Path, name: str) -> bytes:
     path = root / name
-    if any(part in ("", ".", "..") for part in name.split("/")) or not path.resolve().is_relative_to(root.resolve()):
+    if not _is_inside(root, name):
         raise Refused("NB_BUNDLE_PATH", "leads out of the bundle", where=f"{root}/{name}")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -163,6 +178,15 @@ def _read(root: Path, name: str) -> bytes:
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_FILE:
             raise Refused("NB_BUNDLE_BYTES", f"no regular file of at most {MAX_FILE} bytes", where=f"{root}/{name}")
         return file.read()
+
+
+def _is_inside(root: Path, name: str) -> bool:
+    if any(part in ("", ".", "..") for part in name.split("/")):
+        return False
+    try:
+        return (root / name).resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):  # a loop of links, or no name at all
+        return False
 
 
 def _walk(root: Path) -> Iterator[str]:

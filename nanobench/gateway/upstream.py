@@ -74,7 +74,7 @@ class Bounds:
 
     request_bytes: int = 64 << 20
     answer_bytes: int = 32 << 20
-    transcript_bytes: int = 1 << 30
+    transcript_bytes: int = 256 << 20
     exchanges: int = 20_000
     parallel: int = 8
     connect_seconds: float = 30

@@ -3,15 +3,18 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import attrs
 import pytest
 
-from nanobench.bundle.read import open_bundle
+from nanobench.bundle.read import MAX_FILE, open_bundle
 from nanobench.bundle.write import write_bundle
 from nanobench.errors import Misuse, NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_lock
+from nanobench.gateway.transcript import MAX_LINE
+from nanobench.gateway.upstream import Bounds
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Blobs, CellResult, ProviderFacts, RunManifest
 
@@ -109,3 +112,44 @@ def test_an_existing_folder_is_never_overwritten_and_a_failure_leaves_nothing(
             building=tmp_path / "building",
         )
     assert sorted(p.name for p in tmp_path.iterdir()) == ["blob", "bundle"]
+
+
+def test_repeats_are_counted_from_zero(bundle: Path) -> None:
+    opened = open_bundle(bundle)
+    (cell,) = opened.run.cells
+    late = attrs.evolve(opened, run=attrs.evolve(opened.run, cells=(attrs.evolve(cell, repeat=3),)))
+    problems = list(late.integrity_problems())
+    assert "run.json: 1 cells where 4 different ones make the plan" in problems
+
+
+def test_one_transcript_of_two_repeats_of_a_real_model_is_named(
+    bundle: Path, tmp_path: Path, cell_result: CellResult, task_lock: TaskLock
+) -> None:
+    opened = open_bundle(bundle)
+    (first,) = (opened.result(cell) for cell in opened.run.cells)
+    second = attrs.evolve(first, cell=attrs.evolve(first.cell, repeat=1))
+    lock = {"x.lock.toml": dump_lock(task_lock)}
+    blobs = {first.blobs.patch: tmp_path / "blob"}
+
+    def problems(name: str, kind: Literal["openai-compatible", "scripted"]) -> list[str]:
+        provider = attrs.evolve(opened.run.provider, kind=kind)
+        run = attrs.evolve(opened.run, cells=(first.cell, second.cell), provider=provider)
+        place = write_bundle(tmp_path / name, run, [first, second], lock, blobs, building=tmp_path / "new")
+        return list(open_bundle(place).integrity_problems())
+
+    assert problems("scripted", "scripted") == []
+    (problem,) = problems("real", "openai-compatible")
+    assert problem == f"blobs/sha256/{first.blobs.patch}: is the transcript of {first.cell.id}, {second.cell.id}"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "loop", "loop/x", "n" * 300])
+def test_a_name_that_can_be_no_file_is_refused_not_a_bug(bundle: Path, name: str) -> None:
+    (bundle / "loop").symlink_to("loop")
+    opened = open_bundle(bundle)
+    evil = attrs.evolve(opened, manifest=attrs.evolve(opened.manifest, files={name: "0" * 64}))
+    with pytest.raises(Refused, match="NB_BUNDLE"):
+        evil.read(name)
+
+
+def test_a_transcript_that_may_be_recorded_may_be_published() -> None:
+    assert Bounds().transcript_bytes + MAX_LINE <= MAX_FILE
