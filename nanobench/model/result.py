@@ -82,14 +82,14 @@ class Cell:
     """One planned run: task × provider × model × mode × repeat (0-based)."""
 
     task: str = text(IDENTIFIER)
-    provider: str = text(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-    model: str = text(r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]*")
+    provider: str = text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,31}")
+    model: str = text(r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]{0,119}")
     mode: Mode
     repeat: int = whole(0, 10_000)
 
     @property
     def id(self) -> str:
-        """A name that is unique in a plan and safe as a file name."""
+        """A name that is unique in a plan and safe as a file name: at most 64 + 32 + 120 + 23 bytes."""
         model = self.model.replace("/", "_").replace(":", "_")
         return f"{self.task}--{self.provider}--{model}--{self.mode}--{self.repeat}"
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from nanobench.errors import Misuse
 from nanobench.runner.plan import plan
@@ -31,3 +32,12 @@ def test_a_name_that_could_be_no_name_is_misuse_not_a_bug(what: str, name: str) 
     with pytest.raises(Misuse) as refused:
         plan(["t"], provider=names["provider"], models=[names["model"]], modes=["hinted"], repeats=1)
     assert refused.value.where == what
+
+
+def test_the_longest_names_still_make_a_file_name_and_longer_ones_are_misuse() -> None:
+    (cell,) = plan(["t" * 64], provider="p" * 32, models=["m" * 120], modes=["navigation"], repeats=1)
+    longest = evolve(cell, repeat=10_000)
+    assert len(f"{longest.id}.json") <= 255
+    for provider, model in (("p" * 33, "m"), ("p", "m" * 121)):
+        with pytest.raises(Misuse, match="does not match"):
+            plan(["t"], provider=provider, models=[model], modes=["hinted"], repeats=1)
