@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nanobench.errors import Misuse, NanobenchError, Refused
+from nanobench.errors import NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.harness.lock import check_contract
 from nanobench.image.keep import kept_by
@@ -50,10 +50,8 @@ def current(project: Project, task_id: str, *, lock_file: Path | None = None) ->
     """
     if lock_file is None:
         found = project.lock(TaskLock, task_id)
-    elif lock_file.is_file():
-        found = read_lock_file(lock_file, TaskLock, where=str(lock_file))
     else:
-        raise Misuse("NB_NO_FILE", "there is no such file", where=str(lock_file))
+        found = read_lock_file(lock_file, TaskLock, where=str(lock_file))
     where = project.name(found.path)
     if found.value.task != task_id:
         raise Refused(

@@ -32,8 +32,12 @@ def _bare(url: str) -> str:
 
 
 def _clean_url(_: object, __: Attribute[str], value: str) -> None:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets that do not close, or a port out of range
+        sound = False
+    if not sound:
         raise Misuse("NB_BASE_URL", f"{value!r:.200} is not an http(s) address", hint="e.g. http://127.0.0.1:8080/v1")
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise Misuse(

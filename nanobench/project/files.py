@@ -163,8 +163,18 @@ class Project:
 
 
 def read_lock_file(path: Path, kind: type[L], *, where: str) -> Locked[L]:
-    """The lock in a file, wherever it lies (a bundle carries its own)."""
-    data = path.read_bytes()
+    """The lock in a file, wherever it lies (a bundle carries its own).
+
+    Raises:
+        Misuse: ``NB_NO_FILE`` when there is no regular file that can be read.
+    """
+    try:
+        if not path.is_file():
+            raise Misuse("NB_NO_FILE", "there is no such file", where=where)
+        with path.open("rb") as file:
+            data = file.read(toml.MAX_BYTES + 1)  # the parser refuses what is longer
+    except OSError as error:
+        raise Misuse("NB_NO_FILE", f"cannot be read: {error.strerror}", where=where) from None
     return Locked(path=path, value=read_lock(data, kind, where=where), sha256=sha256_hex(data))
 
 

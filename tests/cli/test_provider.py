@@ -88,3 +88,9 @@ def test_a_file_that_holds_a_key_itself_is_refused(folder: Path, line: str) -> N
     (folder / "providers.toml").write_text(f'schema = 1\n[[provider]]\nname = "x"\n{line}\n')
     with pytest.raises(Refused, match="Providers"):
         provider_of(attrs.evolve(NOTHING, name="x"), folder=folder)
+
+
+@pytest.mark.parametrize("host", ["[::1", "127.0.0.1:99999", "127.0.0.1:0", "127.0.0.1:x", ":80"])
+def test_an_address_that_leads_nowhere_is_misuse(folder: Path, host: str) -> None:
+    with pytest.raises(Misuse, match="is not an http"):
+        provider_of(attrs.evolve(NOTHING, base_url=f"http://{host}/v1", models=("m",)), folder=folder)

@@ -9,7 +9,7 @@ import pytest
 from nanobench.errors import CannotTell, Misuse, NanobenchError, Refused
 from nanobench.formats.documents import dump_lock, read_lock
 from nanobench.model.lock import TaskLock
-from nanobench.project.files import Project, write_whole
+from nanobench.project.files import Project, read_lock_file, write_whole
 
 
 @pytest.fixture
@@ -94,3 +94,17 @@ def test_a_larger_lock_version_is_refused_before_anything_else_is_read(project: 
 def test_a_larger_revision_is_readable(project: Project, task_lock: TaskLock) -> None:
     project.write_lock("x", attrs.evolve(task_lock, revision=9))
     assert project.lock(TaskLock, "x").value.revision == 9
+
+
+@pytest.mark.parametrize("name", ["missing", "folder", "/dev/zero", "n" * 300])
+def test_what_is_no_file_is_no_lock(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(Misuse, match="NB_NO_FILE: given"):
+        read_lock_file(tmp_path / name, TaskLock, where="given")
+
+
+def test_a_lock_that_never_ends_is_not_read_whole(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(Refused, match="at most"):
+        read_lock_file(tmp_path / "lock", TaskLock, where="given")
