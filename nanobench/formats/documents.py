@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from nanobench.errors import Refused
 from nanobench.formats import json, toml
 from nanobench.formats.converter import structure, unstructure
+from nanobench.formats.digest import sha256_hex
 from nanobench.model.environment import Environment
 from nanobench.model.lock import (
     LOCK_REVISION,
@@ -73,8 +74,9 @@ def read_lock(data: bytes, kind: type[Lock], *, where: str) -> Lock:
 
 
 def dump_lock(lock: EnvironmentLock | HarnessLock | TaskLock) -> bytes:
-    """The canonical bytes of a lock."""
-    return _HEADER + toml.dump(unstructure(lock))
+    """The canonical bytes of a lock. The last line sums up the others, so that no edit passes for what was locked."""
+    body = _HEADER + toml.dump(unstructure(lock))
+    return body + f"# sha256 {sha256_hex(body)}\n".encode()
 
 
 def newer_revision(lock: EnvironmentLock | HarnessLock | TaskLock) -> bool:
