@@ -40,7 +40,7 @@ def build(
     digests = {}
     for task in _named(found, tasks):
         locked = current(found, task)
-        with Online() as network:
+        with Online(say=common.say) as network:
             online = None if offline else network
             image = realise(_locks(found, task), online=online, bench=bench)
             realise_closure(locked.harness.value, online=online, bench=bench)
@@ -68,7 +68,7 @@ def fetch(
     found, files = common.project(project), common.store(store)
     common.talk.begin()
     counts = {}
-    with Online() as network:
+    with Online(say=common.say) as network:
         for task in _named(found, tasks):
             locked = current(found, task)
             locks = Locks(task=locked.task.value, environment=locked.environment.value)

@@ -61,7 +61,7 @@ def lock(
     bench = common.workbench(store, engine)
     outcomes = []
     for task in tasks:
-        with Online() as network:
+        with Online(say=common.say) as network:
             online = None if offline else network
             outcome = lock_task(found, task, upgrade=inputs, online=online, bench=bench, dry_run=dry_run)
         if not dry_run:

@@ -91,7 +91,7 @@ def run(
     if destination.exists() and not RunState.place(destination).exists():
         raise _exists(destination)
     bench = common.workbench(store, engine)
-    with Online() as network:
+    with Online(say=common.say) as network:
         online = None if offline or frozen else network
         stages = {name: set_stage(each, online=online, bench=bench) for name, each in task_locks.items()}
     for each in task_locks.values():

@@ -41,7 +41,7 @@ def shell(
     found, bench = common.project(project), common.workbench(store, engine)
     locked = current(found, task)
     locks = Locks(task=locked.task.value, environment=locked.environment.value)
-    with Online() as network:
+    with Online(say=common.say) as network:
         image = realise(locks, online=None if offline else network, bench=bench)
     common.talk.end()
     limits = locked.task.value.limits

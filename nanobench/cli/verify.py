@@ -37,7 +37,7 @@ def verify(
     """
     if not bundle.is_dir():
         raise Misuse("NB_NO_FILE", "there is no such folder", where=str(bundle))
-    with Online() as network:
+    with Online(say=common.say) as network:
         bench, online = common.untried_workbench(store, engine), None if offline else network
         audit = Audit(project=common.project_if_any(project), bench=bench, online=online)
         steps = verify_bundle(bundle.absolute(), audit)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 
 import httpx
 from attrs import frozen
@@ -112,7 +113,7 @@ class _Fetcher:
         try:
             for url in self._locations.of(package):
                 try:
-                    self._online.retrying(lambda url=url: self._download(url, package))  # type: ignore[misc]
+                    self._online.retrying(url, partial(self._download, url, package))
                     return None
                 except (Gone, Unreachable, _Wrong) as error:
                     kinds.append(type(error))
@@ -150,7 +151,7 @@ class _Fetcher:
     def _receive(self, response: httpx.Response, url: str, package: Package) -> None:
         try:
             with self._store.incoming(package.digest, package.size) as incoming:
-                for chunk in response.iter_raw():
+                for chunk in self._online.paced(response.iter_raw(), url):
                     if self._stop.is_set():
                         raise Unreachable(f"{url}: stopped")
                     incoming.write(chunk)
@@ -173,6 +174,6 @@ def _raise_all(failures: list[_Failure]) -> None:
         hint = "name a mirror or snapshot that still has them (NANOBENCH_DEBIAN_MIRROR takes several), or lock again"
         error = CannotTell("NB_SOURCE_GONE", f"{count} could not be had", details=details, hint=hint)
     else:
-        hint = "check the network, the proxy and the configured registries, then try again"
+        hint = "check network, proxy, certificates (SSL_CERT_FILE) and the configured registries, then try again"
         error = CannotTell("NB_UNREACHABLE", f"{count} could not be had", details=details, hint=hint)
     raise error

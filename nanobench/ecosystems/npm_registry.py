@@ -59,7 +59,7 @@ def _size(placed: Placed, store: Store, online: Online) -> int:
     def fill(incoming: Incoming) -> None:
         with online.stream(url, headers={"Accept-Encoding": "identity"}) as response:
             received = 0
-            for chunk in response.iter_raw():
+            for chunk in online.paced(response.iter_raw(), url):
                 received += len(chunk)
                 if received > _MAX_TARBALL:
                     raise Refused("NB_DIGEST", f"more than {_MAX_TARBALL} bytes", where=placed.purl)
@@ -67,7 +67,7 @@ def _size(placed: Placed, store: Store, online: Online) -> int:
 
     url = f"{online.registries.npm()}/{placed.path}"
     try:
-        return online.retrying(lambda: store.obtain(placed.digest, None, fill)).stat().st_size
+        return online.retrying(url, lambda: store.obtain(placed.digest, None, fill)).stat().st_size
     except Gone as error:
         raise CannotTell("NB_SOURCE_GONE", str(error), where=placed.purl) from error
     except Unreachable as error:

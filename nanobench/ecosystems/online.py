@@ -8,15 +8,15 @@ from __future__ import annotations
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 
+from nanobench.ecosystems.hosts import Hosts
+from nanobench.ecosystems.reasons import lasting, passing, reason, retry_after
 from nanobench.ecosystems.registries import Registries, safe
 
 T = TypeVar("T")
@@ -24,6 +24,8 @@ T = TypeVar("T")
 ATTEMPTS = 4
 MAX_WAIT = 30.0
 """Seconds. A server that asks for a longer pause is treated as unreachable."""
+GRACE, SLOWEST = 60.0, 4096
+"""Seconds, and bytes a second: an answer that is slower than this on the whole, after the grace, is given up."""
 
 _TIMEOUT = httpx.Timeout(60.0, connect=20.0)
 _TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
@@ -34,11 +36,17 @@ class Gone(Exception):
 
 
 class Unreachable(Exception):
-    """No usable answer, after all attempts. ``wait`` is the pause a server asked for before the next one."""
+    """No usable answer, after all attempts.
 
-    def __init__(self, message: str, *, again: bool = False, wait: float | None = None) -> None:
+    ``again``: another attempt may help; ``wait`` is the pause a server asked for before it. ``lasting``: no other
+    file of this host can be had either.
+    """
+
+    def __init__(
+        self, message: str, *, again: bool = False, wait: float | None = None, lasting: bool = False
+    ) -> None:
         super().__init__(message)
-        self.again, self.wait = again, wait
+        self.again, self.wait, self.lasting = again, wait, lasting
 
 
 class Online:
@@ -48,6 +56,7 @@ class Online:
         registries: where packages come from; this process's configuration by default.
         transport: what carries requests (tests put a simulated server here).
         sleep: how to wait between attempts.
+        say: told of every attempt that failed and is made again (from several threads).
     """
 
     def __init__(
@@ -56,25 +65,22 @@ class Online:
         *,
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.registries = registries or Registries()
-        self._transport, self._sleep = transport, sleep
+        self._transport, self._sleep, self._say = transport, sleep, say
         self._client: httpx.Client | None = None
-        self._hosts: set[str] = set()
+        self._hosts = Hosts()
         self._lock = threading.Lock()
 
     @property
     def contacted(self) -> tuple[str, ...]:
         """Every host that was contacted, sorted; by programs that we ran too, as far as they were noted."""
-        with self._lock:
-            return tuple(sorted(self._hosts))
+        return self._hosts.contacted
 
     def note(self, url: str) -> None:
         """Record that ``url``'s host is contacted (by apt, uv or npm, which do not go through our client)."""
-        host = urlsplit(url).hostname
-        if host:
-            with self._lock:
-                self._hosts.add(host)
+        self._hosts.note(url)
 
     def get(self, url: str, *, limit: int, accept: str = "*/*") -> httpx.Response:
         """The whole answer, of at most ``limit`` bytes after decoding, with retries.
@@ -86,7 +92,7 @@ class Online:
         def once() -> httpx.Response:
             with self.stream(url, headers={"Accept": accept}) as response:
                 body = bytearray()
-                for chunk in response.iter_bytes():
+                for chunk in self.paced(response.iter_bytes(), url):
                     body += chunk
                     if len(body) > limit:
                         raise Unreachable(f"{safe(url)}: more than {limit} bytes")
@@ -94,19 +100,44 @@ class Online:
                 headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() != "content-encoding"]
                 return httpx.Response(200, headers=headers, content=bytes(body), request=response.request)
 
-        return self.retrying(once)
+        return self.retrying(url, once)
 
-    def retrying(self, once: Callable[[], T]) -> T:
-        """The result of ``once``, tried again a few times while it fails in a way that may pass."""
+    def retrying(self, url: str, once: Callable[[], T]) -> T:
+        """The result of ``once``, which gets ``url``, tried again a few times while it fails in a way that may pass.
+
+        Nothing more is asked of a host that has failed lastingly, or for several files in a row.
+        """
         for attempt in range(1, ATTEMPTS + 1):
+            if (closed := self._hosts.closed(url)) is not None:
+                raise Unreachable(f"{safe(url)}: not tried (again), for its host had failed: {closed}")
             try:
-                return once()
+                result = once()
             except Unreachable as error:
                 wait = min(0.5 * 2**attempt, MAX_WAIT) if error.wait is None else error.wait
                 if not error.again or attempt == ATTEMPTS or wait > MAX_WAIT:
+                    if error.again or error.lasting:
+                        self._hosts.failed(url, str(error), lasting=error.lasting)
                     raise
+                self._say(f"{error}; attempt {attempt + 1} of {ATTEMPTS} in {wait:.0f} s")
                 self._sleep(wait)
+            else:
+                self._hosts.answered(url)
+                return result
         raise AssertionError
+
+    def paced(self, chunks: Iterable[bytes], url: str) -> Iterator[bytes]:
+        """The ``chunks`` of an answer, as long as they come at :data:`SLOWEST` at least.
+
+        Raises:
+            Unreachable: when a server drips: no timeout of a single read would end that.
+        """
+        begun, received = time.monotonic(), 0
+        for chunk in chunks:
+            received += len(chunk)
+            taken = time.monotonic() - begun
+            if taken > GRACE + received / SLOWEST:
+                raise Unreachable(f"{safe(url)}: too slow, {received} bytes in {taken:.0f} seconds", again=True)
+            yield chunk
 
     @contextmanager
     def stream(self, url: str, *, headers: dict[str, str] | None = None) -> Iterator[httpx.Response]:
@@ -120,9 +151,8 @@ class Online:
                 _check_status(response, url)
                 yield response
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
-            # Only what the transport met may pass; a bad URL or a redirect loop never does.
-            again = isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)
-            raise Unreachable(f"{safe(url)}: {type(error).__name__}", again=again) from error
+            message = f"{safe(url)}: {reason(error)}"
+            raise Unreachable(message, again=passing(error), lasting=lasting(error)) from error
 
     def close(self) -> None:
         """Close the connections, if any were made."""
@@ -166,17 +196,5 @@ def _check_status(response: httpx.Response, url: str) -> None:
     if status in (404, 410):
         raise Gone(f"{safe(url)}: {status}")
     if status != 200:
-        wait = _retry_after(response.headers.get("Retry-After"))
+        wait = retry_after(response.headers.get("Retry-After"))
         raise Unreachable(f"{safe(url)}: HTTP status {status}", again=status in _TRANSIENT, wait=wait)
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds; the header holds a number of them or a date."""
-    if value is None:
-        return None
-    if value.strip().isdigit():
-        return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None

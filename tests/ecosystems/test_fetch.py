@@ -223,6 +223,18 @@ def test_a_full_disk_ends_it_at_once(
         fetch([package("a", b"a", "npm")], store, online=online, say=quiet)
 
 
+def test_a_registry_that_gives_nothing_is_given_up_after_a_few_files(
+    archive: Archive, online: Online, store: Store
+) -> None:
+    for number in range(400):
+        archive.serves[f"https://npm.example/p{number}/-/p{number}-1.tgz"] = lambda: httpx.Response(503)
+    packages = [package(f"p{number}", b"%d" % number, "npm") for number in range(400)]
+    with pytest.raises(CannotTell, match="NB_UNREACHABLE: 400 files") as refusal:
+        fetch(packages, store, online=online, say=quiet)
+    assert len(archive.asked) < 100
+    assert "not tried (again), for its host had failed" in refusal.value.details[-1]
+
+
 def test_a_real_connection_that_ends_too_early_is_tried_again(store: Store) -> None:
     data, asked = b"data" * 50_000, []
 
