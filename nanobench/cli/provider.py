@@ -37,6 +37,8 @@ def provider_of(asked: Asked, *, folder: Path) -> Provider:
     Raises:
         Misuse: ``NB_USAGE`` when nothing fits, ``NB_KEY`` when the named key is not there.
     """
+    if len(set(asked.models)) != len(asked.models):
+        raise Misuse("NB_USAGE", "a model is named twice", where="--model")
     if asked.base_url is not None:
         return _endpoint(_ad_hoc(asked.name or "provider", asked.base_url), asked, folder)
     if asked.name in BEHAVIOURS:

@@ -11,7 +11,9 @@ import psutil
 import pytest
 from attrs import frozen
 
-from nanobench.image.realise import Locks
+from nanobench.image.realise import Locks, realise
+from nanobench.image.workbench import Workbench
+from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.store.store import Store
 
 DYING = """
@@ -82,6 +84,11 @@ class Spare:
         for recipe in (self.root / "recipes").glob("*/*"):
             if value in recipe.read_text():
                 recipe.unlink()
+
+    def unpack(self, locks: Locks) -> None:
+        """Make every tree of the image that is not here."""
+        bench = Workbench(store=Store(self.root), engine=Bubblewrap(), say=lambda _: None)
+        realise(locks, online=None, bench=bench)
 
     def restore(self) -> None:
         """Every blob is the warm store's again."""
