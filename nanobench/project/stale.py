@@ -15,19 +15,48 @@ REVISION_GATES: dict[int, tuple[str, ...]] = {
 """Lock revision → the gates that must have passed. Each later gate raises the revision."""
 
 
+_SHOWN = 80
+
+
 def changes(old: Any, new: Any, path: str = "") -> Iterator[str]:
-    """Every difference between two documents: ``key.path: locked A, now B``."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            inner = f"{path}.{key}".lstrip(".")
-            if key not in new:
-                yield f"{inner}: locked {old[key]!r:.80}, now absent"
-            elif key not in old:
-                yield f"{inner}: absent in the lock, now {new[key]!r:.80}"
+    """Every difference between two documents: ``key[0].path: locked A, now B``."""
+    before, now = _parts(old), _parts(new)
+    if before is not None and now is not None and type(old) is type(new):
+        for key in sorted(before | now) if isinstance(old, dict) else before | now:
+            inner = f"{path}{key}".lstrip(".")
+            if key not in now:
+                yield f"{inner}: locked {_cut(repr(before[key]))}, now absent"
+            elif key not in before:
+                yield f"{inner}: absent in the lock, now {_cut(repr(now[key]))}"
             else:
-                yield from changes(old[key], new[key], inner)
+                yield from changes(before[key], now[key], inner)
     elif old != new or type(old) is not type(new):
-        yield f"{path}: locked {old!r:.80}, now {new!r:.80}"
+        yield "{}: locked {}, now {}".format(path, *_where_they_differ(repr(old), repr(new)))
+
+
+def _parts(value: Any) -> dict[str, Any] | None:
+    """What a table or an array holds, by the end of its path."""
+    if isinstance(value, dict):
+        return {f".{key}": item for key, item in value.items()}
+    return {f"[{at}]": item for at, item in enumerate(value)} if isinstance(value, list) else None
+
+
+def _where_they_differ(old: str, new: str) -> tuple[str, str]:
+    """Long texts from a little before their first difference on."""
+    if max(len(old), len(new)) <= _SHOWN:
+        return old, new
+    start = max(0, _alike(old, new) - _SHOWN // 2)
+    return _cut(old, start), _cut(new, start)
+
+
+def _alike(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _cut(text: str, start: int = 0) -> str:
+    end = start + _SHOWN
+    return f"{'…' * (start > 0)}{text[start:end]}{'…' * (end < len(text))}"
 
 
 def environment_reasons(lock: EnvironmentLock, document: Document) -> tuple[str, ...]:

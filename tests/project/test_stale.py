@@ -34,6 +34,23 @@ def test_every_change_is_named_with_its_path_and_both_values() -> None:
     ]
 
 
+def test_a_change_inside_an_array_is_named_at_its_place() -> None:
+    old = {"suite": [{"name": "py", "seconds": 120}, "gone"], "paths": ["a"]}
+    new = {"suite": [{"name": "py", "seconds": 100}], "paths": ["a", "b"]}
+    assert list(changes(old, new)) == [
+        "paths[1]: absent in the lock, now 'b'",
+        "suite[0].seconds: locked 120, now 100",
+        "suite[1]: locked 'gone', now absent",
+    ]
+
+
+def test_long_values_are_shown_where_they_differ() -> None:
+    (reason,) = changes({"command": "x" * 500 + "old" + "y" * 500}, {"command": "x" * 500 + "new" + "y" * 500})
+    assert reason.startswith("command: locked …xxx") and reason.endswith("yyy…")
+    assert "xold" in reason and "xnew" in reason
+    assert len(reason) < 250
+
+
 def test_true_is_not_one() -> None:
     assert list(changes({"a": 1}, {"a": True})) == ["a: locked 1, now True"]
 
