@@ -11,6 +11,7 @@ from attrs import asdict, frozen
 
 from nanobench.cli import common
 from nanobench.project.files import Project
+from nanobench.runner.state import published_leftovers
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.diagnose import left_trials
 from nanobench.sandbox.docker import Docker
@@ -96,8 +97,9 @@ def _space(store: Store) -> Finding:
 
 
 def _leftovers(store: Store, project: Project | None, *, keep: bool) -> Finding:
-    """What killed processes left in the store, in the project's locks, among temporary files and at Docker."""
-    others = (*(project.leftovers() if project else ()), *left_trials())
+    """What killed processes left in the store, in the project's locks and runs, in temporary files, at Docker."""
+    ours = (*project.leftovers(), *published_leftovers(project.root / "runs")) if project else ()
+    others = (*ours, *left_trials())
     left = (*(store.leftovers() if keep else store.sweep()), *others)
     if not keep:
         for path in others:

@@ -67,17 +67,14 @@ class RunState:
         Raises:
             MachineFailure: ``NB_RUN_BUSY`` when another process does.
         """
-        descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
+        descriptor = _hold(self.folder)
+        if descriptor is None:
             raise MachineFailure(
                 "NB_RUN_BUSY",
                 "another nanobench is at this run",
                 where=str(self.folder),
                 hint="let it finish, or choose another --out",
-            ) from None
+            )
         try:
             yield
         finally:
@@ -138,6 +135,30 @@ class RunState:
                 connection.close()
         except sqlite3.DatabaseError as error:
             raise Refused("NB_RUN_STATE", f"not a usable state: {error}", where=str(self._database)) from error
+
+
+def published_leftovers(folder: Path) -> tuple[Path, ...]:
+    """The states of runs in ``folder`` whose bundle is there: they were killed before they could remove them."""
+    found = sorted(folder.glob("*.state"))
+    return tuple(state for state in found if state.with_suffix("").is_dir() and _abandoned(state))
+
+
+def _abandoned(state: Path) -> bool:
+    descriptor = _hold(state) if state.is_dir() else None
+    if descriptor is not None:
+        os.close(descriptor)
+    return descriptor is not None
+
+
+def _hold(folder: Path) -> int | None:
+    """A descriptor that holds the folder until it is closed; None while another process does."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def _record(connection: sqlite3.Connection, cell: Cell, attempt: Attempt) -> None:

@@ -12,7 +12,7 @@ import pytest
 from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.documents import dump_json
 from nanobench.model.result import Attempt, Cause, CellResult, RunManifest
-from nanobench.runner.state import RunState
+from nanobench.runner.state import RunState, published_leftovers
 
 
 def test_a_cell_is_pending_until_it_has_a_result(
@@ -100,3 +100,16 @@ def test_kill_9_right_after_finish_loses_nothing(
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], env={**os.environ}, check=False)
     assert done.returncode == -signal.SIGKILL
     assert RunState(tmp_path / "s", manifest).pending() == manifest.cells[1:]
+
+
+def test_a_state_whose_bundle_is_there_is_left_over_unless_its_run_still_goes_on(
+    tmp_path: Path, manifest: RunManifest
+) -> None:
+    states = {name: RunState(RunState.place(tmp_path / name), manifest) for name in ("going", "killed", "pending")}
+    for name in ("going", "killed"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "file.state").touch()
+    (tmp_path / "file").mkdir()
+    with states["going"].alone():
+        assert published_leftovers(tmp_path) == (states["killed"].folder,)
+    assert published_leftovers(tmp_path / "nowhere") == ()
