@@ -109,7 +109,7 @@ def test_a_stale_lock_is_refused_with_every_reason_at_once(refused: Any, copied:
             "environments/python-bookworm.toml: limits differ",
             "locks/harness/nanocoder-1.30.0.lock.toml: locked sha256",
             "environments/python-bookworm.toml: limits.cpus: locked 2, now 1",
-            "environments/python-bookworm.toml: python.requirements: locked",
+            "environments/python-bookworm.toml: python.requirements[",
         )
     ):
         assert sum(expected in line for line in error["details"]) == 1, (number, error["details"])
