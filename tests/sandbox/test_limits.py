@@ -55,6 +55,13 @@ def test_a_memory_hog_is_stopped(bench: Any) -> None:
     assert ran.finished.peak_mib >= 200
 
 
+def test_the_runners_own_memory_is_not_counted(bench: Any) -> None:
+    """A process's largest size counts what it was before it became another program: a copy of who started it."""
+    ballast = b"x" * (300 << 20)
+    ran = bench.run("true")
+    assert ran.finished.peak_mib < 100 < len(ballast) >> 20
+
+
 def test_a_memory_hog_that_hides_from_debuggers_is_stopped(bench: Any) -> None:
     """A process that is not dumpable is closed to its host user, but not to the namespace's owner."""
     program = "import ctypes, time\nctypes.CDLL(None).prctl(4, 0)\nx = b'x' * (400 << 20)\ntime.sleep(1000)"
