@@ -44,8 +44,21 @@ def show(document: Any, text: str, *, as_json: bool) -> None:
     """The verdict on stdout: the document as JSON in ASCII, or its text for people."""
     talk.end()
     said = json.dumps(document, indent=2, sort_keys=True) if as_json else printable(text).rstrip("\n")
-    sys.stdout.write(said + "\n")
-    sys.stdout.flush()
+    put(said + "\n")
+
+
+def put(said: str | bytes) -> None:
+    """Text or bytes on stdout. A reader that has gone away changes no verdict: what it did not want is dropped."""
+    try:
+        if isinstance(said, bytes):
+            sys.stdout.buffer.write(said)
+        else:
+            sys.stdout.write(said)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        if not isinstance(error, BrokenPipeError):
+            raise
 
 
 def project(path: Path | None) -> Project:
@@ -91,7 +104,7 @@ def exits(*, as_json: bool = False) -> Iterator[None]:
         raise _told(error, as_json=as_json) from None
     except KeyboardInterrupt:
         raise _told(_Interrupted("NB_INTERRUPTED", "nothing is left half-done"), as_json=as_json) from None
-    except (typer.Exit, BrokenPipeError):
+    except typer.Exit:
         raise
     except OSError as error:
         failure = MachineFailure("NB_OS", f"{error.strerror or error}", where=str(error.filename or ""), hint=_DISK)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from threading import Lock
 
 from rich.console import Console
@@ -15,6 +17,18 @@ def printable(text: str) -> str:
     return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
+class _Stderr(Console):
+    """Stderr. When its reader has gone away, the work goes on in silence."""
+
+    def __init__(self) -> None:
+        super().__init__(stderr=True, highlight=False, soft_wrap=True)
+
+    def on_broken_pipe(self) -> None:
+        """Rich would end the program here."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 class _Arrived(ProgressColumn):
     """The bytes that have arrived, once any have."""
 
@@ -26,7 +40,7 @@ class Talk:
     """Says lines; from several threads. Nothing moves when stderr is no terminal."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self._console = console or _Stderr()
         self._progress: Progress | None = None
         self._lock = Lock()
 
