@@ -13,9 +13,9 @@ from attrs import evolve
 from nanobench.audit.steps import Step, exit_code
 from nanobench.bundle.write import blob_name, cell_name
 from nanobench.formats.digest import sha256_hex
-from nanobench.formats.documents import dump_json, dump_lock, read_json
+from nanobench.formats.documents import dump_json, dump_lock, read_json, read_lock
 from nanobench.image.realise import Locks
-from nanobench.model.lock import TaskLock
+from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Outcome
 from nanobench.project.files import Project
 from nanobench.scoring.score import score
@@ -215,7 +215,8 @@ def test_another_lock_below_the_task_lock_is_found_by_its_digest(
 ) -> None:
     forger = forge(oracle_bundle)
     (path,) = (forger.root / "locks" / kind).iterdir()
-    path.write_bytes(path.read_bytes().replace(b"revision = 1", b"revision = 2", 1))
+    document = {"environments": EnvironmentLock, "harness": HarnessLock}[kind]
+    path.write_bytes(dump_lock(evolve(read_lock(path.read_bytes(), document, where=path.name), revision=2)))
     forger.seal()
     step = look(forger.root)["lock"]
     assert step.verdict == "fail"

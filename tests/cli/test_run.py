@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
-from nanobench.formats.documents import read_json
+from nanobench.formats.documents import dump_lock, read_json
 from nanobench.image.realise import Locks
+from nanobench.model.lock import HarnessLock, TaskLock
 from nanobench.model.result import CellResult, RunManifest
 from nanobench.project.files import Project
 from nanobench.runner.state import RunState
@@ -98,8 +100,8 @@ def test_a_stale_lock_is_refused_with_every_reason_at_once(refused: Any, copied:
     (environment,) = (copied.root / "environments").glob("python-bookworm.toml")
     text = environment.read_text()
     environment.write_text(text.replace('"pytest>=8"', '"pytest>=7"').replace("cpus = 2", "cpus = 1"))
-    (harness,) = (copied.root / "locks/harness").iterdir()
-    harness.write_bytes(harness.read_bytes().replace(b"revision = 1", b"revision = 2", 1))
+    harness = copied.lock(HarnessLock, "nanocoder-1.30.0").value
+    copied.write_lock(harness.name, evolve(harness, revision=2))
     code, error = refused(demo)
     assert (code, error["code"]) == (1, "NB_LOCK_STALE")
     for number, expected in enumerate(
@@ -109,7 +111,7 @@ def test_a_stale_lock_is_refused_with_every_reason_at_once(refused: Any, copied:
             "environments/python-bookworm.toml: limits differ",
             "locks/harness/nanocoder-1.30.0.lock.toml: locked sha256",
             "environments/python-bookworm.toml: limits.cpus: locked 2, now 1",
-            "environments/python-bookworm.toml: python.requirements[",
+            "environments/python-bookworm.toml: python.requirements[0]: locked 'pytest>=8', now 'pytest>=7'",
         )
     ):
         assert sum(expected in line for line in error["details"]) == 1, (number, error["details"])
@@ -144,8 +146,7 @@ def test_a_name_that_leads_out_of_the_project_is_no_task(refused: Any) -> None:
 
 def test_a_lock_of_another_task_is_not_this_ones(refused: Any, copied: Project, demo: str, tmp_path: Path) -> None:
     other = tmp_path / "other.lock.toml"
-    text = (copied.root / f"locks/{demo}.lock.toml").read_text()
-    other.write_text(text.replace(f'task = "{demo}"', 'task = "another"', 1))
+    other.write_bytes(dump_lock(evolve(copied.lock(TaskLock, demo).value, task="another")))
     code, error = refused(demo, "--lock", other)
     assert (code, error["code"]) == (1, "NB_LOCK_OTHER")
 
