@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -47,16 +47,18 @@ def show(document: Any, text: str, *, as_json: bool) -> None:
     put(said + "\n")
 
 
-def put(said: str | bytes) -> None:
-    """Text or bytes on stdout. A reader that has gone away changes no verdict: what it did not want is dropped."""
+def put(said: str | bytes, to: TextIO | None = None) -> None:
+    """Text or bytes on stdout, or another stream. A reader that has gone away changes no verdict: what it did not
+    want is dropped."""
+    stream = to or sys.stdout
     try:
         if isinstance(said, bytes):
-            sys.stdout.buffer.write(said)
+            stream.buffer.write(said)
         else:
-            sys.stdout.write(said)
-        sys.stdout.flush()
+            stream.write(said)
+        stream.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # Python flushes once more at its end
         if not isinstance(error, BrokenPipeError):
             raise
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 from attrs import evolve
 
 from nanobench.cli import common
 from nanobench.cli.locked import current
+from nanobench.cli.talk import printable
 from nanobench.cli.terminal import WRAPPER, joined
 from nanobench.ecosystems.online import Online
+from nanobench.errors import Misuse
 from nanobench.grading.trial import fresh_workspace
 from nanobench.image.realise import Locks, realise
 from nanobench.sandbox.choose import EngineName
@@ -38,6 +40,8 @@ def shell(
 
         nanobench shell unidiff-1.0.1 -- python -m pytest -q
     """
+    if not command and not _at_terminal():
+        raise Misuse("NB_USAGE", "no terminal: give a command after --", hint=f"nanobench shell {task} -- ls")
     found, bench = common.project(project), common.workbench(store, engine)
     locked = current(found, task)
     locks = Locks(task=locked.task.value, environment=locked.environment.value)
@@ -47,7 +51,6 @@ def shell(
     limits = locked.task.value.limits
     with bench.store.scratch("shell") as scratch:
         workspace = fresh_workspace(image.workspace, scratch / "workspace")
-        bench.engine.own(workspace)
         bench.engine.own(workspace)
         request = Request(
             layers=image.trees,
@@ -65,12 +68,12 @@ def shell(
             mounts=(Mount(source=workspace, target=WORKSPACE, writable=True),),
             phase="shell",
         )
-        code = _interactive(bench.engine, request) if _at_terminal(command) else _captured(bench.engine, request)
+        code = _captured(bench.engine, request) if command else _interactive(bench.engine, request)
     raise typer.Exit(code)
 
 
-def _at_terminal(command: list[str] | None) -> bool:
-    return not command and sys.stdin.isatty() and sys.stdout.isatty()
+def _at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _interactive(engine: Engine, request: Request) -> int:
@@ -82,8 +85,14 @@ def _interactive(engine: Engine, request: Request) -> int:
 
 def _captured(engine: Engine, request: Request) -> int:
     finished = engine.run(request)
-    sys.stdout.buffer.write(request.stdout.read_bytes())
-    sys.stderr.buffer.write(request.stderr.read_bytes())
+    common.put(_shown(request.stdout, sys.stdout))
+    common.put(_shown(request.stderr, sys.stderr), to=sys.stderr)
     if finished.ended is not Ended.EXITED:
         common.say(f"stopped: {finished.ended.value}")
     return finished.exit_code
+
+
+def _shown(output: Path, stream: TextIO) -> str | bytes:
+    """A command's output: its very bytes for a file or a pipe, harmless ones for a terminal."""
+    data = output.read_bytes()
+    return printable(data.decode("utf-8", "backslashreplace")) if stream.isatty() else data
