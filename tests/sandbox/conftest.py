@@ -49,8 +49,8 @@ class AsOrdinaryUser:
 
     name = "bubblewrap"
 
-    def __init__(self, python: str) -> None:
-        self.command = [*AS_ORDINARY, python]
+    def __init__(self) -> None:
+        self.command = AS_ORDINARY
 
     def run(self, request: Request) -> Finished:
         finished = self._ask("run", request)
@@ -77,7 +77,7 @@ class AsOrdinaryUser:
         return answer
 
 
-AS_ORDINARY = ["setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups"]
+AS_ORDINARY = [sys.executable, str(Path(__file__).with_name("ordinary.py")), str(ORDINARY), sys.executable]
 
 
 def environment() -> dict[str, str]:
@@ -86,15 +86,6 @@ def environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-
-
-def ordinary_python() -> str | None:
-    """An interpreter that an ordinary user can start and that has our dependencies."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        command = [*AS_ORDINARY, python, "-c", PROOF]
-        if subprocess.run(command, env=environment(), capture_output=True).returncode == 0:
-            return python
-    return None
 
 
 AS_WE_ARE, AS_AN_ORDINARY_USER, DOCKER = "as we are", "ordinary", "docker"
@@ -110,6 +101,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         found = [AS_WE_ARE, AS_AN_ORDINARY_USER, DOCKER] if os.geteuid() == 0 else [AS_WE_ARE]
         if metafunc.definition.get_closest_marker("bubblewrap"):
             found = [name for name in found if name != DOCKER]
+        if "another" in metafunc.fixturenames:  # not an engine in another process
+            found = [name for name in found if name != AS_AN_ORDINARY_USER]
         metafunc.parametrize("engine", found, indirect=True, scope="session")
 
 
@@ -121,10 +114,11 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     if request.param == DOCKER:
         docker: Docker = request.getfixturevalue("docker")
         return docker
-    python = ordinary_python()
-    if python is None:
-        pytest.skip("no Python here that an ordinary user can start")
-    return AsOrdinaryUser(python)
+    tried = subprocess.run([*AS_ORDINARY, "-c", PROOF], env=environment(), capture_output=True, text=True)
+    if tried.returncode != 0:
+        assert not os.environ.get("CI"), tried.stderr
+        pytest.skip(f"the files of this checkout or its Python are closed to ordinary users: {tried.stderr[-200:]}")
+    return AsOrdinaryUser()
 
 
 @pytest.fixture(scope="session")
@@ -198,8 +192,6 @@ def await_daemon(address: Path, process: int, log: Path) -> Path:
 @pytest.fixture
 def another(engine: Engine, request: pytest.FixtureRequest) -> Engine:
     """One more engine of the same kind, in this process."""
-    if isinstance(engine, AsOrdinaryUser):
-        pytest.skip("an engine in another process")
     made: Engine = Bubblewrap() if isinstance(engine, Bubblewrap) else request.getfixturevalue("new_docker")()
     return made
 
