@@ -1,4 +1,4 @@
-"""The forwarder with a real Node: a loopback port that leads to a unix socket while a command runs."""
+"""The forwarder with the agent's own Node: a loopback port that leads to a unix socket while a command runs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ import pytest
 
 from nanobench.gateway.forwarder import forwarded
 from nanobench.gateway.gateway import Gateway
-
-NODE = shutil.which("node") or ""
-pytestmark = pytest.mark.skipif(not NODE, reason="needs a Node on the PATH")
+from nanobench.runner.stage import Stage
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
 SAY_READY = "print('ready', flush=True); "
@@ -36,12 +34,18 @@ def port() -> int:
 
 
 @pytest.fixture
-def start(gateway: Gateway, port: int) -> Iterator[Start]:
+def node(stage: Stage) -> str:
+    """The Node of the locked closure, which runs the forwarder in earnest."""
+    return str(stage.seat.closure / "node/bin/node")
+
+
+@pytest.fixture
+def start(gateway: Gateway, node: str, port: int) -> Iterator[Start]:
     """Starts a forwarded command and waits until the command itself says that it runs."""
     started: list[subprocess.Popen[bytes]] = []
 
     def begin(*command: str, directory: Path = gateway.directory, ready: bool = True) -> subprocess.Popen[bytes]:
-        argv = forwarded(command, node=NODE, directory=str(directory), port=port)
+        argv = forwarded(command, node=node, directory=str(directory), port=port)
         process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         started.append(process)
         if ready:
