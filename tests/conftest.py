@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from nanobench.cli.locked import current
 from nanobench.cli.main import app
+from nanobench.formats.digest import document_sha256
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
@@ -67,7 +68,7 @@ def task_lock() -> TaskLock:
         revision=1,
         recipe=1,
         task="x",
-        spec_sha256=ZERO,
+        spec_sha256=document_sha256({"id": "x"}),
         environment=Reference(name="env", sha256=ZERO),
         harness=Reference(name="nanocoder-1.30.0", sha256=ZERO),
         source=LockedSource(

@@ -3,8 +3,10 @@
 1. **bytes**: every file is there and is what the manifest says; every planned cell has its result and raw files.
 2. **lock**: the locks name each other by digest, every gate passed, each result was made from them, and they are the
    ones this project publishes.
-3. **rescore**: every figure of every result follows from its raw files.
-4. **retest**: in the image rebuilt from the lock, each patch gives the published outcome of every locked test.
+3. **derive**: every gate, run again on what the locks pin, passes, and the lock that follows is the same in every
+   key: target tests, required files, evidence.
+4. **rescore**: every figure of every result follows from its raw files.
+5. **retest**: in the image rebuilt from the lock, each patch gives the published outcome of every locked test.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from nanobench.audit.derive import derive_again
 from nanobench.audit.rescore import RawFiles, record_of, rescore
 from nanobench.audit.steps import Step, sorted_out, step
 from nanobench.bundle.read import Bundle, open_bundle
@@ -49,6 +52,7 @@ def verify(root: Path, audit: Audit) -> tuple[Step, ...]:
     return (
         step("bytes", bundle.integrity_problems()),
         _step("lock", lambda: _check_locks(bundle, audit)),
+        _step("derive", lambda: derive_again(bundle, audit.project, online=audit.online, bench=audit.bench)),
         _step("rescore", lambda: _check_scores(bundle)),
         _step("retest", lambda: _retest(bundle, audit)),
     )

@@ -3,54 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 
 from attrs import frozen
 
 from nanobench.curate.environment import lock_environment
 from nanobench.curate.harness import keep_or_lock_harness
-from nanobench.curate.judge import Judged, judge_all
-from nanobench.curate.rebuild import rebuild
 from nanobench.curate.source import lock_source
-from nanobench.curate.trials import known_trial, remember_trial
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
-from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_lock
-from nanobench.gates.interface import Case
-from nanobench.grading.locked import arena_of
-from nanobench.image.environment import BuiltEnvironment
-from nanobench.image.solution import solution_of
-from nanobench.image.task import build_task
+from nanobench.gates.judge import Judged, judge_all
+from nanobench.gates.relock import Inputs, case_of, lock_of, remember_trials
 from nanobench.image.workbench import Workbench
-from nanobench.model.environment import Environment
-from nanobench.model.lock import (
-    LOCK_REVISION,
-    LOCK_VERSION,
-    RECIPE,
-    EnvironmentLock,
-    HarnessLock,
-    LockedSource,
-    Reference,
-    TaskLock,
-)
-from nanobench.model.task import GitSource, Task
-from nanobench.model.upstream import LockedUpstream
-from nanobench.project.files import L, Project, Spec
-from nanobench.scoring.derive import derive_tests
-from nanobench.sources.interface import Source
+from nanobench.model.lock import RECIPE, EnvironmentLock, HarnessLock, TaskLock
+from nanobench.model.task import GitSource
+from nanobench.project.files import L, Project
 
 INPUTS = ("source", "debian", "python", "node", "harness", "recipe")
 """What ``--upgrade-input`` can name; ``--upgrade`` names all."""
-
-
-@frozen(kw_only=True)
-class Specs:
-    """What a curator wrote about one task."""
-
-    task: Spec[Task]
-    environment: Spec[Environment]
-    statement: bytes
 
 
 @frozen(kw_only=True)
@@ -80,7 +50,7 @@ def lock_task(
     """
     task = project.task(task_id)
     environment = project.environment(task.value.environment)
-    specs = Specs(task=task, environment=environment, statement=project.statement(task_id))
+    project.statement(task_id)  # read early: what is wrong with it is said before anything is built
     # The source first: it is what most often cannot be had.
     old_task = _old(project, TaskLock, task_id, upgrade) if isinstance(task.value.source, GitSource) else None
     source, upstream = lock_source(task, old_task, upgrade=upgrade, online=online, bench=bench)
@@ -93,42 +63,29 @@ def lock_task(
     harness, closure = keep_or_lock_harness(
         task.value.harness, old_harness, upgrade=upgrade, online=online, bench=bench
     )
-    case = _case(specs, source, layers, harness, closure, bench)
+    inputs = Inputs(
+        task=task.value,
+        environment=environment.value,
+        documents={"task": task.document, "environment": environment.document},
+        statement=project.statement(task_id),
+        source=source,
+        upstream=upstream,
+        layers=layers,
+        environment_lock=environment_lock,
+        harness=harness,
+        closure=closure,
+    )
+    case = case_of(inputs, bench=bench)
     judged = judge_all(case)
     _check_gates(task_id, judged)
-    for patch, trial in ((b"", case.base), (case.change.golden, case.golden)):
-        remember_trial(case.arena, case.image, patch, trial, store=bench.store)
-    lock = _task_lock(specs, case, judged, environment_lock, upstream)
+    remember_trials(case)
+    lock = lock_of(inputs, case, judged)
     written = [
         *_write(project, environment.value.name, environment_lock, dry_run=dry_run),
         *_write(project, task.value.harness, harness, dry_run=dry_run),
         *_write(project, task_id, lock, dry_run=dry_run),
     ]
     return LockOutcome(task=task_id, judged=judged, lock=lock, written=tuple(written))
-
-
-def _case(
-    specs: Specs, source: Source, layers: BuiltEnvironment, harness: HarnessLock, closure: Path, bench: Workbench
-) -> Case:
-    task, environment = specs.task.value, specs.environment.value
-    image = build_task(source, layers, bench=bench)
-    change = solution_of(task, source, image, bench=bench)
-    arena = arena_of(task, image, change, limits=environment.limits, env=environment.env, bench=bench)
-    return Case(
-        task=task,
-        environment=environment,
-        documents={"task": specs.task.document, "environment": specs.environment.document},
-        statement=specs.statement,
-        harness=harness,
-        closure=closure,
-        image=image,
-        change=change,
-        arena=arena,
-        base=known_trial(arena, image, b"", name="base", bench=bench),
-        golden=known_trial(arena, image, change.golden, name="golden patch", bench=bench),
-        bench=bench,
-        rebuild=lambda: rebuild(source, layers, bench=bench),
-    )
 
 
 def _old(project: Project, kind: type[L], name: str, upgrade: Collection[str]) -> L | None:
@@ -178,44 +135,6 @@ def _check_gates(task_id: str, judged: tuple[Judged, ...]) -> None:
             details=tuple(line for j in judged for line in j.lines()),
             hint="mend what is named above, then lock again",
         )
-
-
-def _task_lock(
-    specs: Specs,
-    case: Case,
-    judged: tuple[Judged, ...],
-    environment_lock: EnvironmentLock,
-    upstream: LockedUpstream | None,
-) -> TaskLock:
-    task = case.task
-    where = f"tasks/{task.id}/task.toml"
-    return TaskLock(
-        version=LOCK_VERSION,
-        revision=LOCK_REVISION,
-        recipe=RECIPE,
-        task=task.id,
-        spec_sha256=specs.task.sha256,
-        environment=Reference(name=task.environment, sha256=sha256_hex(dump_lock(environment_lock))),
-        harness=Reference(name=task.harness, sha256=sha256_hex(dump_lock(case.harness))),
-        source=LockedSource(
-            commit=case.image.repository.commit,
-            tree=case.image.repository.tree,
-            golden_patch_sha256=sha256_hex(case.change.golden),
-            test_patch_sha256=sha256_hex(case.change.test),
-            statement_sha256=sha256_hex(case.statement),
-            required_files=task.required_files or case.change.source_files,
-            test_files=case.change.test_files,
-            upstream=upstream,
-        ),
-        image=case.image.locked(),
-        limits=case.environment.limits,
-        env=case.environment.env,
-        tests=derive_tests(
-            case.base.grading.outcomes, case.golden.grading.outcomes, quarantine=task.quarantine, where=where
-        ),
-        gate=tuple(j.verdict for j in judged),
-        original=specs.task.document,
-    )
 
 
 def _write(project: Project, name: str, lock: L, *, dry_run: bool) -> tuple[str, ...]:

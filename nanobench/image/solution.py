@@ -36,7 +36,7 @@ def solution_of(task: Task, source: Source, image: BuiltTask, *, bench: Workbenc
 
 
 def locked_solution(lock: TaskLock, task: Task, source: Source, image: BuiltTask, *, bench: Workbench) -> Change:
-    """The same, and both patches must be the locked ones.
+    """The same, and the patches and the files that matter must be the locked ones.
 
     Raises:
         Refused: ``NB_PATCH_DIFFERS``.
@@ -45,12 +45,14 @@ def locked_solution(lock: TaskLock, task: Task, source: Source, image: BuiltTask
     pairs = {
         "source.golden_patch_sha256": (lock.source.golden_patch_sha256, sha256_hex(change.golden)),
         "source.test_patch_sha256": (lock.source.test_patch_sha256, sha256_hex(change.test)),
+        "source.required_files": (lock.source.required_files, task.required_files or change.source_files),
+        "source.test_files": (lock.source.test_files, change.test_files),
     }
     differing = tuple(f"{key}: derived {new}, locked {old}" for key, (old, new) in pairs.items() if old != new)
     if differing:
         raise Refused(
             "NB_PATCH_DIFFERS",
-            "the patches derived from the pinned sources are not the locked ones",
+            "what was derived from the pinned sources is not what is locked",
             where=f"locks/{lock.task}.lock.toml",
             details=differing,
             hint="lock the task again",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from nanobench.formats.digest import document_sha256
 from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
 from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, HarnessLock, Reference, TaskLock
@@ -64,6 +65,7 @@ def environment_reasons(lock: EnvironmentLock, document: Document) -> tuple[str,
     where = f"environments/{lock.name}.toml"
     return (
         *(f"{where}: {reason}" for reason in changes(lock.original, document)),
+        *_self_reasons(f"locks/environments/{lock.name}.lock.toml", lock),
         *_age(f"locks/environments/{lock.name}.lock.toml", lock),
     )
 
@@ -81,7 +83,8 @@ def task_reasons(
         reasons.append(f"environments/{environment.name}.toml: limits differ from the locked ones")
     if lock.env != environment.env:
         reasons.append(f"environments/{environment.name}.toml: env differs from the locked one")
-    return (*reasons, *_age(f"locks/{lock.task}.lock.toml", lock), *gate_reasons(lock))
+    name = f"locks/{lock.task}.lock.toml"
+    return (*reasons, *_self_reasons(name, lock), *_age(name, lock), *gate_reasons(lock))
 
 
 def reference_reason(reference: Reference, folder: str, sha256: str | None) -> tuple[str, ...]:
@@ -101,6 +104,12 @@ def gate_reasons(lock: TaskLock) -> tuple[str, ...]:
         for name in asked
         if verdicts.get(name) != "pass"
     )
+
+
+def _self_reasons(where: str, lock: EnvironmentLock | TaskLock) -> tuple[str, ...]:
+    """Whether the lock's digest of its spec is that of the spec which it carries."""
+    found = document_sha256(lock.original)
+    return () if found == lock.spec_sha256 else (f"{where}: spec_sha256: {lock.spec_sha256}, original has {found}",)
 
 
 def _age(where: str, lock: EnvironmentLock | HarnessLock | TaskLock) -> tuple[str, ...]:

@@ -11,10 +11,12 @@ import pytest
 from attrs import evolve
 
 from nanobench.audit.steps import Step, exit_code
+from nanobench.audit.verify import Audit, verify
 from nanobench.bundle.write import blob_name, cell_name
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_json, dump_lock, read_json, read_lock
 from nanobench.image.realise import Locks
+from nanobench.image.workbench import Workbench
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Outcome
 from nanobench.project.files import Project
@@ -33,13 +35,14 @@ def test_what_was_published_is_verified_step_by_step(
     request: pytest.FixtureRequest, retest: Look, provider: str
 ) -> None:
     steps = retest(request.getfixturevalue(f"{provider}_bundle"))
-    assert verdicts(steps) == {"bytes": "pass", "lock": "pass", "rescore": "pass", "retest": "pass"}
+    assert verdicts(steps) == {"bytes": "pass", "lock": "pass", "derive": "pass", "rescore": "pass", "retest": "pass"}
     assert exit_code(steps.values()) == 0
 
 
 def test_without_a_sandbox_all_but_the_retest_is_told(oracle_bundle: Path, look: Look) -> None:
     steps = look(oracle_bundle, warm=True)
-    assert verdicts(steps) == {"bytes": "pass", "lock": "pass", "rescore": "pass", "retest": "unknown"}
+    told = {"bytes": "pass", "lock": "pass", "rescore": "pass", "retest": "unknown"}
+    assert {name: verdict for name, verdict in verdicts(steps).items() if name != "derive"} == told
     assert "NB_ENGINE" in steps["retest"].reasons[0]
     assert exit_code(steps.values()) == 3
 
@@ -99,7 +102,7 @@ def test_a_forged_score_is_found_by_rescoring(nop_bundle: Path, forge: Forge, lo
     forger = forge(nop_bundle)
     forger.each(lambda r: evolve(r, score=evolve(r.score, value="1.0", label="Complete Resolution", resolved=True)))
     steps = look(forger.root)
-    assert verdicts(steps) | {"retest": ""} == {"bytes": "pass", "lock": "pass", "rescore": "fail", "retest": ""}
+    assert [steps[name].verdict for name in ("bytes", "lock", "rescore")] == ["pass", "pass", "fail"]
     assert len(steps["rescore"].reasons) == 2
     assert all("score: published" in reason for reason in steps["rescore"].reasons)
 
@@ -138,7 +141,7 @@ def test_forged_outcomes_are_found_by_testing_again_and_every_test_is_named(
         forger, locks, lambda r: evolve(r, outcomes={**r.outcomes, **dict.fromkeys(targets, Outcome.PASSED)})
     )
     steps = retest(forger.root)
-    assert verdicts(steps) == {"bytes": "pass", "lock": "pass", "rescore": "pass", "retest": "fail"}
+    assert verdicts(steps) == {"bytes": "pass", "lock": "pass", "derive": "pass", "rescore": "pass", "retest": "fail"}
     assert len(steps["retest"].reasons) == 2 * len(targets)
     for test in targets:
         assert any(f"{test}: published passed, now" in reason for reason in steps["retest"].reasons)
@@ -157,7 +160,7 @@ def test_another_patch_is_found_by_its_files_and_when_those_are_forged_too_by_te
         lambda r: evolve(r, files_changed=(), score=evolve(r.score, required_touched=())),
     )
     steps = retest(forger.root)
-    assert verdicts(steps) == {"bytes": "pass", "lock": "pass", "rescore": "pass", "retest": "fail"}
+    assert verdicts(steps) == {"bytes": "pass", "lock": "pass", "derive": "pass", "rescore": "pass", "retest": "fail"}
 
 
 def test_a_patch_that_is_no_difference_to_the_base_is_found(oracle_bundle: Path, forge: Forge, retest: Look) -> None:
@@ -204,9 +207,65 @@ def test_a_lock_with_easier_tests_is_not_the_projects(
     forger.run(lambda run: evolve(run, locks={locks.task.task: digest}))
     forger.each(lambda r: evolve(r, lock_sha256=digest, score=evolve(r.score, targets=1, targets_passed=1)))
     steps = look(forger.root)
-    assert verdicts(steps) | {"retest": ""} == {"bytes": "pass", "lock": "fail", "rescore": "pass", "retest": ""}
+    assert [steps[name].verdict for name in ("bytes", "lock", "rescore")] == ["pass", "fail", "pass"]
     (reason,) = steps["lock"].reasons
     assert f"locks/{locks.task.task}.lock.toml: the bundle's has sha256 {digest}" in reason
+
+
+def with_lock(forger: Any, locks: Locks, lock: TaskLock) -> str:
+    """Put another task lock into the bundle, and whatever follows from it; its digest."""
+    data = dump_lock(lock)
+    (forger.root / f"locks/{locks.task.task}.lock.toml").write_bytes(data)
+    forger.run(lambda run: evolve(run, locks={locks.task.task: sha256_hex(data)}))
+    forger.each(lambda r: evolve(r, lock_sha256=sha256_hex(data)))
+    return sha256_hex(data)
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("tests.fail_to_pass", lambda k: evolve(k, tests=evolve(k.tests, fail_to_pass=k.tests.fail_to_pass[:1]))),
+        ("tests.pass_to_pass", lambda k: evolve(k, tests=evolve(k.tests, pass_to_pass=()))),
+        ("source.required_files", lambda k: evolve(k, source=evolve(k.source, required_files=("README.md",)))),
+        ("source.test_files", lambda k: evolve(k, source=evolve(k.source, test_files=("tests/x.py",)))),
+        ("spec_sha256", lambda k: evolve(k, spec_sha256="0" * 64)),
+        *(
+            (
+                f"gate[{n}].evidence_sha256",
+                lambda k, n=n: evolve(
+                    k, gate=tuple(evolve(g, evidence_sha256="0" * 64) if m == n else g for m, g in enumerate(k.gate))
+                ),
+            )
+            for n in range(6)
+        ),
+    ],
+)
+def test_a_lock_that_does_not_follow_from_its_pins_is_found_even_where_it_was_published(
+    oracle_bundle: Path,
+    forge: Forge,
+    copied: Project,
+    bench: Workbench,
+    locks: Locks,
+    key: str,
+    change: Callable[[TaskLock], TaskLock],
+) -> None:
+    forged = change(locks.task)
+    forger = forge(oracle_bundle)
+    with_lock(forger, locks, forged)
+    copied.write_lock(locks.task.task, forged)
+    steps = {s.name: s for s in verify(forger.root, Audit(project=copied, bench=bench, online=None))}
+    assert steps["lock"].verdict == "pass"
+    assert steps["derive"].verdict == "fail"
+    assert any(f"locks/{locks.task.task}.lock.toml: {key}" in reason for reason in steps["derive"].reasons)
+
+
+def test_without_the_statement_the_lock_cannot_be_derived_again(
+    oracle_bundle: Path, copied: Project, bench: Workbench, demo: str
+) -> None:
+    (copied.root / "tasks" / demo / "statement.md").write_text("Something else.\n")
+    steps = {s.name: s for s in verify(oracle_bundle, Audit(project=copied, bench=bench, online=None))}
+    assert steps["derive"].verdict == "unknown"
+    assert "NB_NO_STATEMENT" in steps["derive"].reasons[0]
 
 
 @pytest.mark.parametrize("kind", ["environments", "harness"])

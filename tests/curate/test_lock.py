@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from nanobench.curate import judge
-from nanobench.curate import lock as module
 from nanobench.curate.lock import lock_task
-from nanobench.curate.rebuild import rebuild
 from nanobench.errors import CannotTell, Refused
 from nanobench.formats.documents import dump_lock
-from nanobench.gates import harness, schema
+from nanobench.gates import harness, judge, relock, schema
 from nanobench.gates.interface import Case, Gate
 from nanobench.harness.session import run_agent
+from nanobench.image.rebuild import rebuild
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Digest
 from nanobench.model.lock import RECIPE, EnvironmentLock, TaskLock
@@ -110,7 +108,7 @@ def break_image(project: Project, task: str, patch: pytest.MonkeyPatch) -> None:
     def other_epoch(source: Any, layers: Any, *, bench: Workbench) -> Any:
         return evolve(rebuild(source, layers, bench=bench), source_date_epoch=layers.epoch + 1)
 
-    patch.setattr(module, "rebuild", other_epoch)
+    patch.setattr(relock, "rebuild", other_epoch)
 
 
 def break_harness(project: Project, task: str, patch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nanobench.curate.trials import known_trial
 from nanobench.formats.converter import structure
 from nanobench.gates.interface import Case
+from nanobench.grading.known import known_trial
 from nanobench.harness.realise import realise_closure
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench

@@ -56,13 +56,13 @@ def engine() -> WithHost:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("grading")
 
 
 @pytest.fixture(scope="module")
-def layer(place: Path) -> Path:
-    root = place / "layer"
+def layer(ground: Path) -> Path:
+    root = ground / "layer"
     for folder in (*FOLDERS, *(str(path)[1:] for path in HOST)):
         (root / folder).mkdir(parents=True, exist_ok=True)
     for link in ("bin", "sbin", "lib", "lib64"):
@@ -71,9 +71,9 @@ def layer(place: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def scratch(place: Path) -> Path:
-    (place / "scratch").mkdir()
-    return place / "scratch"
+def scratch(ground: Path) -> Path:
+    (ground / "scratch").mkdir()
+    return ground / "scratch"
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +82,11 @@ def gitbox(engine: WithHost, layer: Path, scratch: Path) -> Gitbox:
 
 
 @pytest.fixture(scope="module")
-def grow(place: Path) -> Grow:
+def grow(ground: Path) -> Grow:
     """Make a tree of these files."""
 
     def make(files: Files) -> Path:
-        root = place / f"tree-{len(list(place.glob('tree-*')))}"
+        root = ground / f"tree-{len(list(ground.glob('tree-*')))}"
         root.mkdir()
         for path, content in files.items():
             file = root / path

@@ -36,8 +36,8 @@ RULES = PathRules()
 class Game:
     """A base workspace and the test patch of a lock; patches are made of what an agent does to the base."""
 
-    def __init__(self, gitbox: Gitbox, grow: Grow, place: Path) -> None:
-        self.gitbox, self.place, self.number = gitbox, place, 0
+    def __init__(self, gitbox: Gitbox, grow: Grow, ground: Path) -> None:
+        self.gitbox, self.ground, self.number = gitbox, ground, 0
         self.base = grow(BASE)
         make_repository(gitbox, self.base, products=("built.so",))
         tests = grow(TESTS)
@@ -46,7 +46,7 @@ class Game:
 
     def copy(self) -> Path:
         self.number += 1
-        workspace = self.place / f"copy-{self.number}"
+        workspace = self.ground / f"copy-{self.number}"
         shutil.copytree(self.base, workspace, symlinks=True)
         self.gitbox.engine.own(workspace)
         return workspace
@@ -64,8 +64,8 @@ class Game:
 
 
 @pytest.fixture(scope="module")
-def game(gitbox: Gitbox, grow: Grow, place: Path) -> Game:
-    return Game(gitbox, grow, place)
+def game(gitbox: Gitbox, grow: Grow, ground: Path) -> Game:
+    return Game(gitbox, grow, ground)
 
 
 def tree(root: Path) -> dict[str, str]:

@@ -95,13 +95,13 @@ def layers(
     bench: Workbench, locks: Locks, packages: tuple[Package, ...], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, ...]:
     """Debian with Node, as an environment has it."""
-    place = tmp_path_factory.mktemp("node")
-    (place / "tree").mkdir()
-    with (place / "layer.tar").open("wb") as out:
-        write_layer(node.assemble(packages, bench.store, place / "unpacked", epoch=EPOCH), out, epoch=EPOCH)
-    unpack_layer(place / "layer.tar", place / "tree")
-    bench.engine.own(place / "tree")
-    return realise_environment(locks.environment, online=None, bench=bench).trees[0], place / "tree"
+    ground = tmp_path_factory.mktemp("node")
+    (ground / "tree").mkdir()
+    with (ground / "layer.tar").open("wb") as out:
+        write_layer(node.assemble(packages, bench.store, ground / "unpacked", epoch=EPOCH), out, epoch=EPOCH)
+    unpack_layer(ground / "layer.tar", ground / "tree")
+    bench.engine.own(ground / "tree")
+    return realise_environment(locks.environment, online=None, bench=bench).trees[0], ground / "tree"
 
 
 @pytest.fixture(scope="module")
@@ -112,9 +112,9 @@ def modules(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """The installed ``node_modules``, unpacked as a task layer is."""
-    place = tmp_path_factory.mktemp("modules")
+    ground = tmp_path_factory.mktemp("modules")
     for name in ("base", "tree"):
-        (place / name).mkdir()
+        (ground / name).mkdir()
     with bench.store.scratch("test") as scratch:
         shop = Workshop(
             engine=bench.engine,
@@ -124,11 +124,11 @@ def modules(
             epoch=EPOCH,
             target=target_of("bookworm"),
         )
-        made = node.install(place / "base", packages, REQUEST, shop=shop)
-        with (place / "layer.tar").open("wb") as out:
+        made = node.install(ground / "base", packages, REQUEST, shop=shop)
+        with (ground / "layer.tar").open("wb") as out:
             write_layer(made.entries, out, epoch=EPOCH)
-    unpack_layer(place / "layer.tar", place / "tree")
-    return place / "tree/workspace/node_modules"
+    unpack_layer(ground / "layer.tar", ground / "tree")
+    return ground / "tree/workspace/node_modules"
 
 
 @pytest.fixture(scope="module")

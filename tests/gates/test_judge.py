@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from attrs import evolve, field, frozen
 
-from nanobench.curate import judge
 from nanobench.errors import CannotTell, MachineFailure, Refused
+from nanobench.gates import judge
 from nanobench.gates.interface import Case, Finding
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench

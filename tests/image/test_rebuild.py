@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from nanobench.curate.rebuild import rebuild
 from nanobench.formats.converter import unstructure
 from nanobench.formats.digest import document_sha256
 from nanobench.image.realise import Locks
+from nanobench.image.rebuild import rebuild
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import RECIPE
 

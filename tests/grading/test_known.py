@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from nanobench.curate import trials
+from nanobench.grading import known
 from nanobench.grading.apply import FinalTree
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import Trial
@@ -32,14 +32,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         patches.append(patch)
         return TRIAL
 
-    monkeypatch.setattr(trials, "try_patch", double)
+    monkeypatch.setattr(known, "try_patch", double)
     return patches
 
 
 def test_what_no_lock_came_of_is_run_again(asked: list[bytes], place: Any, bench: Workbench, tmp_path: Path) -> None:
     small = evolve(bench, store=Store(tmp_path))
     for _ in range(2):
-        assert trials.known_trial(place.arena, place.image, b"p", name="x", bench=small) == TRIAL
+        assert known.known_trial(place.arena, place.image, b"p", name="x", bench=small) == TRIAL
     assert asked == [b"p", b"p"]
 
 
@@ -47,8 +47,8 @@ def test_what_is_remembered_is_not_run_again_and_says_the_same(
     asked: list[bytes], place: Any, bench: Workbench, tmp_path: Path
 ) -> None:
     small = evolve(bench, store=Store(tmp_path))
-    trials.remember_trial(place.arena, place.image, b"p", TRIAL, store=small.store)
-    found = trials.known_trial(place.arena, place.image, b"p", name="x", bench=small)
+    known.remember_trial(place.arena, place.image, b"p", TRIAL, store=small.store)
+    found = known.known_trial(place.arena, place.image, b"p", name="x", bench=small)
     assert asked == []
     assert (found.grading.record, found.tree) == (TRIAL.grading.record, TRIAL.tree)
 
@@ -59,7 +59,7 @@ def test_whatever_an_outcome_may_depend_on_makes_it_another_run(
 ) -> None:
     arena, image, patch = place.arena, place.image, b"p"
     small = evolve(bench, store=Store(tmp_path))
-    trials.remember_trial(arena, image, patch, TRIAL, store=small.store)
+    known.remember_trial(arena, image, patch, TRIAL, store=small.store)
     (suite,) = arena.suites
     changed: dict[str, dict[str, Any]] = {
         "tests": {"tests": b"other"},
@@ -70,7 +70,7 @@ def test_whatever_an_outcome_may_depend_on_makes_it_another_run(
     }
     if what == "image":
         image = evolve(image, image=evolve(image.image, manifest=b"other"))
-    trials.known_trial(
+    known.known_trial(
         evolve(arena, **changed.get(what, {})),
         image,
         b"other" if what == "patch" else patch,

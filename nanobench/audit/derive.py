@@ -1,0 +1,82 @@
+"""Derives a bundle's task locks again from what they pin, and names every field that comes out different."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nanobench.bundle.read import Bundle
+from nanobench.ecosystems.online import Online
+from nanobench.errors import CannotTell, NanobenchError
+from nanobench.formats.converter import structure, unstructure
+from nanobench.formats.digest import sha256_hex
+from nanobench.gates.judge import judge_all
+from nanobench.gates.relock import Inputs, case_of, lock_of
+from nanobench.harness.realise import realise_closure
+from nanobench.image.realise import Locks, realise_environment
+from nanobench.image.sources import bring
+from nanobench.image.workbench import Workbench
+from nanobench.model.environment import Environment
+from nanobench.model.lock import TaskLock
+from nanobench.project.files import Project
+from nanobench.project.stale import changes
+
+
+def derive_again(
+    bundle: Bundle, project: Project | None, *, online: Online | None, bench: Workbench
+) -> Iterator[str | NanobenchError]:
+    """Run every gate again on what each lock pins, and compare the lock that follows with the bundle's, key by key.
+
+    What this machine's store has judged before is recalled, not run again.
+    """
+    for task in sorted({cell.task for cell in bundle.run.cells}):
+        lock = bundle.task_lock(task).value
+        statement = _statement(lock, project)
+        if statement is None:
+            yield _no_statement(task)
+            continue
+        inputs = _inputs(bundle, lock, statement, online, bench)
+        case = case_of(inputs, bench=bench)
+        judged = judge_all(case)
+        for failed in (j for j in judged if j.finding.verdict != "pass"):
+            yield f"{task}: gate {failed.name}: {failed.finding.verdict} here: {'; '.join(failed.finding.reasons)}"
+        derived = lock_of(inputs, case, judged)
+        for change in changes(unstructure(lock), unstructure(derived)):
+            yield f"locks/{task}.lock.toml: {change} (derived from its pins)"
+
+
+def _inputs(bundle: Bundle, lock: TaskLock, statement: bytes, online: Online | None, bench: Workbench) -> Inputs:
+    environment = bundle.environment_lock(lock).value
+    harness = bundle.harness_lock(lock).value
+    locks = Locks(task=lock, environment=environment)
+    where = f"locks/environments/{environment.name}.lock.toml: original"
+    layers = realise_environment(environment, online=online, bench=bench)
+    bring(locks.source, bench.store, online=online, say=bench.say, progress=bench.fetched)
+    return Inputs(
+        task=locks.spec,
+        environment=structure(environment.original, Environment, where=where),
+        documents={"task": lock.original, "environment": environment.original},
+        statement=statement,
+        source=locks.source,
+        upstream=lock.source.upstream,
+        layers=layers,
+        environment_lock=environment,
+        harness=harness,
+        closure=realise_closure(harness, online=online, bench=bench),
+    )
+
+
+def _statement(lock: TaskLock, project: Project | None) -> bytes | None:
+    """The statement's text, if the project here has the one that was locked."""
+    if project is None or lock.task not in project.task_ids():
+        return None
+    statement = project.statement(lock.task)
+    return statement if sha256_hex(statement) == lock.source.statement_sha256 else None
+
+
+def _no_statement(task: str) -> CannotTell:
+    return CannotTell(
+        "NB_NO_STATEMENT",
+        "the statement that was locked is not here, so its lock cannot be derived again",
+        where=f"tasks/{task}/statement.md",
+        hint="run this in the project that publishes the task, or name it with --project",
+    )

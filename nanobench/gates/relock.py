@@ -1,0 +1,120 @@
+"""The lock that a task's pins, built and judged, amount to. Locking writes it; verification compares with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from nanobench.formats.digest import document_sha256, sha256_hex
+from nanobench.formats.documents import dump_lock
+from nanobench.gates.interface import Case
+from nanobench.gates.judge import Judged
+from nanobench.grading.known import known_trial, remember_trial
+from nanobench.grading.locked import arena_of
+from nanobench.image.environment import BuiltEnvironment
+from nanobench.image.rebuild import rebuild
+from nanobench.image.solution import solution_of
+from nanobench.image.task import build_task
+from nanobench.image.workbench import Workbench
+from nanobench.model.environment import Environment
+from nanobench.model.fields import Document
+from nanobench.model.lock import (
+    LOCK_REVISION,
+    LOCK_VERSION,
+    RECIPE,
+    EnvironmentLock,
+    HarnessLock,
+    LockedSource,
+    Reference,
+    TaskLock,
+)
+from nanobench.model.task import Task
+from nanobench.model.upstream import LockedUpstream
+from nanobench.scoring.derive import derive_tests
+from nanobench.sources.interface import Source
+
+
+@frozen(kw_only=True)
+class Inputs:
+    """What is judged: the parsed specs with their documents, the statement, the source with its files in the store,
+    the environment's layers, and the agent's closure."""
+
+    task: Task
+    environment: Environment
+    documents: dict[str, Document]
+    statement: bytes
+    source: Source
+    upstream: LockedUpstream | None
+    layers: BuiltEnvironment
+    environment_lock: EnvironmentLock
+    harness: HarnessLock
+    closure: Path
+
+
+def case_of(inputs: Inputs, *, bench: Workbench) -> Case:
+    """Build the image, derive the patches, and run the tests in both states (or recall what came of them)."""
+    task, environment = inputs.task, inputs.environment
+    image = build_task(inputs.source, inputs.layers, bench=bench)
+    change = solution_of(task, inputs.source, image, bench=bench)
+    arena = arena_of(task, image, change, limits=environment.limits, env=environment.env, bench=bench)
+    return Case(
+        task=task,
+        environment=environment,
+        documents=inputs.documents,
+        statement=inputs.statement,
+        harness=inputs.harness,
+        closure=inputs.closure,
+        image=image,
+        change=change,
+        arena=arena,
+        base=known_trial(arena, image, b"", name="base", bench=bench),
+        golden=known_trial(arena, image, change.golden, name="golden patch", bench=bench),
+        bench=bench,
+        rebuild=lambda: rebuild(inputs.source, inputs.layers, bench=bench),
+    )
+
+
+def remember_trials(case: Case) -> None:
+    """What came of both states is known from now on; to be called when every gate passed."""
+    for patch, trial in ((b"", case.base), (case.change.golden, case.golden)):
+        remember_trial(case.arena, case.image, patch, trial, store=case.bench.store)
+
+
+def lock_of(inputs: Inputs, case: Case, judged: tuple[Judged, ...]) -> TaskLock:
+    """The task's lock, every field derived.
+
+    Raises:
+        Refused: ``NB_NO_TARGET``, ``NB_QUARANTINE``.
+    """
+    task, document = inputs.task, inputs.documents["task"]
+    return TaskLock(
+        version=LOCK_VERSION,
+        revision=LOCK_REVISION,
+        recipe=RECIPE,
+        task=task.id,
+        spec_sha256=document_sha256(document),
+        environment=Reference(name=task.environment, sha256=sha256_hex(dump_lock(inputs.environment_lock))),
+        harness=Reference(name=task.harness, sha256=sha256_hex(dump_lock(case.harness))),
+        source=LockedSource(
+            commit=case.image.repository.commit,
+            tree=case.image.repository.tree,
+            golden_patch_sha256=sha256_hex(case.change.golden),
+            test_patch_sha256=sha256_hex(case.change.test),
+            statement_sha256=sha256_hex(case.statement),
+            required_files=task.required_files or case.change.source_files,
+            test_files=case.change.test_files,
+            upstream=inputs.upstream,
+        ),
+        image=case.image.locked(),
+        limits=case.environment.limits,
+        env=case.environment.env,
+        tests=derive_tests(
+            case.base.grading.outcomes,
+            case.golden.grading.outcomes,
+            quarantine=task.quarantine,
+            where=f"tasks/{task.id}/task.toml",
+        ),
+        gate=tuple(j.verdict for j in judged),
+        original=document,
+    )
