@@ -293,6 +293,18 @@ def test_a_hidden_zip64_directory_is_refused(refusal: Callable[..., tuple[str, s
     assert refusal(data[:end] + b"PK\6\7" + bytes(16) + data[end:])[0] == "NB_ARCHIVE_BROKEN"
 
 
+def test_a_zip_whose_directory_would_fill_the_memory_is_refused_before_it_is_read(
+    refusal: Callable[..., tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = bytearray(_zip([("f", b"x")]))
+    end = data.rindex(b"PK\5\6")
+    data[end + 12 : end + 16] = (16 << 20).to_bytes(4, "little")
+    assert refusal(bytes(data))[0] == "NB_ARCHIVE_BROKEN"
+    data[end + 12 : end + 16] = ((16 << 20) + 1).to_bytes(4, "little")
+    monkeypatch.setattr(zipfile, "ZipFile", lambda *_: pytest.fail("it was read"))
+    assert refusal(bytes(data))[0] == "NB_ARCHIVE_BROKEN"
+
+
 def test_the_x_bit_of_a_wheel_survives(unpacked: Extract) -> None:
     tool = zipfile.ZipInfo("bin/tool")
     tool.external_attr = (stat.S_IFREG | 0o775) << 16

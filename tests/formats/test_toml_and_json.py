@@ -70,6 +70,32 @@ def test_deeply_nested_input_is_refused_not_a_crash() -> None:
             parse(data, where="deep")
 
 
+def nested(depth: int) -> dict[str, Any]:
+    """A string below this many tables and arrays."""
+    value: Any = "x"
+    for _ in range(depth - 1):
+        value = [value]
+    return {"a": value}
+
+
+def test_64_levels_are_read_and_no_more() -> None:
+    for module in (toml, json):
+        assert module.parse(module.dump(nested(64)), where="x") == nested(64)
+        with pytest.raises(Refused) as refusal:
+            module.parse(module.dump(nested(65)), where="x")
+        assert refusal.value.code == "NB_VALUE" and "nested deeper than 64" in refusal.value.details[0]
+
+
+@pytest.mark.parametrize(("module", "source", "code"), [(toml, b"a = 1\n", "NB_TOML"), (json, b'{"a":1}', "NB_JSON")])
+def test_a_document_over_the_bound_is_not_parsed(
+    module: Any, source: bytes, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_BYTES", len(source))
+    assert module.parse(source, where="x") == {"a": 1}
+    with pytest.raises(Refused, match=f"{code}: x: {len(source) + 1} bytes; at most {len(source)} are read"):
+        module.parse(source + b"\n", where="x")
+
+
 def test_an_integrity_without_sha512_is_refused() -> None:
     with pytest.raises(Refused, match="sha512"):
         from_integrity("sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=", where="x")

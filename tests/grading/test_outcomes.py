@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,25 @@ def test_a_report_over_the_bounds_is_not_believed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(outcomes, "MAX_REPORT", 10)
     (tmp_path / "r").write_bytes(b"x" * 1000)
     assert read_report(tmp_path / "r").damage == "the report is over 10 bytes"
+
+
+def test_the_bounds_are_those_of_a_large_suite() -> None:
+    assert (outcomes.MAX_TESTS, outcomes.MAX_REPORT, outcomes.MAX_LINE) == (1_000_000, 64 << 20, 64 << 10)
+
+
+def test_a_report_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "other").write_bytes(lines(A, END))
+    assert read_report(tmp_path / "other").outcomes
+    (tmp_path / "r").symlink_to("other")
+    report = read_report(tmp_path / "r")
+    assert (report.outcomes, report.end) == ({}, None)
+    assert report.damage and report.damage.startswith("the report cannot be read: ")
+
+
+def test_a_report_that_is_a_pipe_or_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path):
+        assert read_report(place).damage
 
 
 def test_the_first_failure_of_a_test_is_kept() -> None:

@@ -26,6 +26,20 @@ def test_what_is_not_the_agents_is_never_scored_and_retried_with_a_bound(cause: 
     assert not policy(cause).scored and policy(cause).retries > 0
 
 
+def test_how_often_each_is_tried_again() -> None:
+    again = {cause: policy(cause).retries for cause in Cause if policy(cause).retries}
+    assert again == {
+        Cause.RATE_LIMIT: 3,
+        Cause.PROVIDER_REFUSED: 1,
+        Cause.PROVIDER_FAILED: 3,
+        Cause.WIRE: 3,
+        Cause.ENGINE: 2,
+        Cause.INTERRUPTED: 2,
+        Cause.CONTRACT: 1,
+        Cause.GRADER: 1,
+    }
+
+
 @pytest.mark.parametrize("cause", [Cause.CONTEXT, Cause.TOKEN_BUDGET, Cause.TURN_CAP, Cause.TIME_LIMIT])
 def test_the_four_halts_are_the_agents(cause: Cause) -> None:
     assert policy(cause).owner is Owner.AGENT and policy(cause).scored

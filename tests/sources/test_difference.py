@@ -14,7 +14,7 @@ from nanobench.sandbox.interface import SandboxLimits
 from nanobench.sources import difference
 from nanobench.sources.clean import TreeBounds, clean
 from nanobench.sources.difference import TakenPatch, derive, take_patch
-from nanobench.sources.gitbox import Gitbox
+from nanobench.sources.gitbox import MAX_PATCH_MIB, Gitbox
 from nanobench.sources.workspace import make_repository
 
 Grow = Callable[[str, dict[str, str | bytes]], Path]
@@ -181,6 +181,10 @@ def test_taking_twice_gives_the_same_bytes(agent: Agent) -> None:
     agent.write("z.py", "z\n")
     agent.write("a.py", "one\nTWO\nthree\n")
     assert agent.take() == agent.take()
+
+
+def test_the_bound_of_a_patch_is_64_mib() -> None:
+    assert MAX_PATCH_MIB == 64
 
 
 def test_a_patch_over_the_bound_is_refused(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,6 +101,12 @@ def test_other_bytes_than_expected_never_get_a_name(sent: bytes, size: int, stor
     assert os.listdir(store.root / "scratch") == []
 
 
+def test_too_few_bytes_are_refused_where_only_the_size_is_known(store: Store) -> None:
+    with pytest.raises(Refused, match="5 bytes were expected, 4 came"), store.incoming(size=5) as incoming:
+        incoming.write(b"four")
+    assert not store.has(sha256(b"four"))
+
+
 def test_too_many_bytes_are_refused_at_once(store: Store) -> None:
     with pytest.raises(Refused, match="more than the expected 3"), store.incoming(sha256(DATA), 3) as incoming:
         incoming.write(DATA)

@@ -111,6 +111,22 @@ def test_a_tree_that_only_looks_different_is_compared_once_and_sealed_again(
     assert store.tree("key") == tree
 
 
+def test_a_tree_that_changed_just_now_is_not_trusted_by_its_looks(
+    store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared, compare = [], seals.tree_contents
+
+    def spied(root: Path) -> seals.Contents:
+        compared.append(root)
+        return compare(root)
+
+    monkeypatch.setattr(seals, "TICK_NS", 3600 * 10**9)
+    monkeypatch.setattr(seals, "tree_contents", spied)
+    os.utime(tree / "tool", (1, 1))
+    assert store.tree("key") == store.tree("key") == tree
+    assert len(compared) == 2
+
+
 def test_a_tree_with_a_changed_list_of_contents_is_refused(store: Store, tree: Path) -> None:
     contents = tree.with_name("key.contents")
     data = contents.read_bytes()
