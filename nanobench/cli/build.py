@@ -16,7 +16,7 @@ from nanobench.image.sources import bring
 from nanobench.project.files import Project
 from nanobench.sandbox.choose import EngineName
 
-Tasks = Annotated[list[str] | None, typer.Argument(help="Locked tasks (default: all).")]
+Tasks = Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Locked tasks (default: all).")]
 
 
 @common.verb

@@ -23,7 +23,7 @@ from nanobench.sandbox.choose import EngineName
 def lock(
     tasks: Annotated[
         list[str] | None,
-        typer.Argument(help="Tasks to lock (--check: default all locks, and the dataset's members)."),
+        typer.Argument(metavar="TASK", help="Tasks to lock (--check: default all locks, and the dataset's members)."),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the locks are current: no network.")
@@ -31,7 +31,8 @@ def lock(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but write the locks.")] = False,
     upgrade: Annotated[bool, typer.Option("--upgrade", help="Resolve every input anew.")] = False,
     upgrade_input: Annotated[
-        list[str] | None, typer.Option("--upgrade-input", help=f"Resolve one input anew: {', '.join(INPUTS)}.")
+        list[str] | None,
+        typer.Option("--upgrade-input", metavar="INPUT", help=f"Resolve one input anew: {', '.join(INPUTS)}."),
     ] = None,
     offline: common.Offline = False,
     store: common.StorePath = None,

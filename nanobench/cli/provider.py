@@ -48,7 +48,8 @@ def provider_of(asked: Asked, *, folder: Path) -> Provider:
         return _endpoint(entries[asked.name], asked, folder)
     known = ", ".join((*sorted(BEHAVIOURS), *sorted(entries)))
     hint = f"one of {known}; or give --base-url and --model, or an entry in {FILE}"
-    raise Misuse("NB_USAGE", f"no provider {asked.name!r}", where="--provider", hint=hint)
+    message = f"no provider {asked.name!r}" if asked.name else "name a provider"
+    raise Misuse("NB_USAGE", message, where="--provider", hint=hint)
 
 
 def _ad_hoc(name: str, base_url: str) -> ProviderEntry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,11 +31,13 @@ from nanobench.sandbox.choose import EngineName
 
 @common.verb
 def run(
-    tasks: Annotated[list[str] | None, typer.Argument(help="Locked tasks (default: all).")] = None,
+    tasks: Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Locked tasks (default: all).")] = None,
     provider: Annotated[
         str, typer.Option("--provider", help=f"{', '.join(sorted(BEHAVIOURS))} (scripted), or a name.")
     ] = "",
-    model: Annotated[list[str] | None, typer.Option("--model", help="A model; may be given several times.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="MODEL", help="A model; may be given several times.")
+    ] = None,
     base_url: Annotated[
         str | None, typer.Option("--base-url", help="An OpenAI-compatible endpoint, up to and with /v1.")
     ] = None,
@@ -45,7 +48,10 @@ def run(
     providers: Annotated[
         Path | None, typer.Option("--providers", help=f"Endpoints by name (default: {FILE} of the project).")
     ] = None,
-    mode: Annotated[list[str] | None, typer.Option("--mode", help="hinted (default) or navigation; or both.")] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option("--mode", metavar="MODE", help="hinted (default) or navigation; or both."),
+    ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell.")] = 1,
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the bundle (default: runs/<date>).")] = None,
     lock_file: Annotated[
@@ -65,6 +71,8 @@ def run(
     """Run locked tasks through a provider; grade; write a bundle that anybody can verify.
 
     A run that was interrupted goes on when the same command is given again with the same --out.
+
+    Exit 0: cells were scored, whatever the scores. 3: no cell was, so nothing was measured.
 
     Examples:
 
@@ -109,6 +117,17 @@ def run(
         "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
         as_json=as_json,
     )
+    _warn(results)
+    if all(result.score is None for result in results):
+        raise typer.Exit(3)
+
+
+def _warn(results: Iterable[CellResult]) -> None:
+    """Say how many cells were not measured."""
+    unscored = Counter(result.cause.value for result in results if result.score is None)
+    if unscored:
+        causes = ", ".join(f"{count} {cause}" for cause, count in sorted(unscored.items()))
+        common.say(f"not scored, and no part of any figure: {causes}")
 
 
 def _tasks(names: list[str], lock_file: Path | None) -> list[str]:
@@ -156,7 +175,7 @@ def _teller(cells: int) -> Callable[[CellResult], None]:
 
 def _line(result: CellResult) -> str:
     cell, score = result.cell, result.score
-    name = f"{cell.task} {cell.provider}/{cell.model} {cell.mode} #{cell.repeat + 1}"
+    name = f"{cell.task} {cell.provider}/{cell.model} {cell.mode} #{cell.repeat}"
     if score is None:
         return f"{name}: not scored ({result.cause.value}: {result.attempts[-1].detail})"
     tests = f"{score.targets_passed}/{score.targets} target tests, {len(score.broken)} broken"

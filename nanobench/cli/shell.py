@@ -25,8 +25,11 @@ _SECONDS = 86_400
 
 @common.verb
 def shell(
-    task: Annotated[str, typer.Argument(help="A locked task.")],
-    command: Annotated[list[str] | None, typer.Argument(help="A command in place of a shell, after --.")] = None,
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A locked task.")],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="COMMAND", help="A command in place of a shell, after --."),
+    ] = None,
     offline: common.Offline = False,
     store: common.StorePath = None,
     engine: common.Engines = EngineName.AUTO,

@@ -10,6 +10,7 @@ import typer
 from nanobench.audit.steps import exit_code
 from nanobench.audit.verify import Audit
 from nanobench.audit.verify import verify as verify_bundle
+from nanobench.bundle.write import MANIFEST
 from nanobench.cli import common
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse
@@ -35,15 +36,21 @@ def verify(
 
         nanobench verify ./published --project ~/nanobench --json
     """
-    if not bundle.is_dir():
-        raise Misuse("NB_NO_FILE", "there is no such folder", where=str(bundle))
+    if not (bundle / MANIFEST).is_file():
+        raise Misuse(
+            "NB_NO_BUNDLE", f"there is no {MANIFEST}", where=str(bundle), hint="give the folder that `run` wrote"
+        )
     with Online(say=common.say) as network:
         bench, online = common.untried_workbench(store, engine), None if offline else network
         audit = Audit(project=common.project_if_any(project), bench=bench, online=online)
         steps = verify_bundle(bundle.absolute(), audit)
     lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *(f"  - {r}" for r in s.reasons))]
-    document = {s.name: {"verdict": s.verdict, "reasons": list(s.reasons)} for s in steps}
-    common.show(document, "\n".join(lines), as_json=as_json)
     code = exit_code(steps)
+    document = {
+        "bundle": str(bundle),
+        "verdict": {0: "pass", 1: "fail"}.get(code, "unknown"),
+        "steps": {s.name: {"verdict": s.verdict, "reasons": list(s.reasons)} for s in steps},
+    }
+    common.show(document, "\n".join(lines), as_json=as_json)
     if code:
         raise typer.Exit(code)

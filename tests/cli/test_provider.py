@@ -68,6 +68,7 @@ def test_the_key_comes_from_the_named_variable_or_file(folder: Path, monkeypatch
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({}, "name a provider"),
         ({"name": "unknown"}, "no provider 'unknown'"),
         ({"name": "hosted", "models": ("m",)}, "HOSTED_KEY is not set"),
         ({"base_url": "http://127.0.0.1/v1"}, "name at least one model"),
