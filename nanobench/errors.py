@@ -17,20 +17,33 @@ class NanobenchError(Exception):
         message: what was asked and what was found.
         where: file and context path, e.g. ``tasks/x/task.toml: source.base.sha256``.
         hint: the command or edit that mends it.
-        details: further lines, each a complete reason (all stale reasons, all bad members …).
+        details: further lines, each a complete reason (all stale reasons, all bad members …); one that is indented
+            belongs to the line before it.
+        shown: how many details are for people (None: all); the document has all.
     """
 
     exit_code = 1
 
     def __init__(
-        self, code: str, message: str, *, where: str = "", hint: str = "", details: tuple[str, ...] = ()
+        self,
+        code: str,
+        message: str,
+        *,
+        where: str = "",
+        hint: str = "",
+        details: tuple[str, ...] = (),
+        shown: int | None = None,
     ) -> None:
         super().__init__(message)
         self.code, self.message, self.where, self.hint, self.details = code, message, where, hint, details
+        self.shown = len(details) if shown is None else shown
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        lines = [f"{self.code}: {place}{self.message}", *(f"  - {d}" for d in self.details)]
+        lines = [f"{self.code}: {place}{self.message}"]
+        lines += [detail if detail.startswith(" ") else f"  - {detail}" for detail in self.details[: self.shown]]
+        if len(self.details) > self.shown:
+            lines.append(f"  - and {len(self.details) - self.shown} more")
         return "\n".join([*lines, *([f"  → {self.hint}"] if self.hint else [])])
 
     def document(self) -> dict[str, Any]:

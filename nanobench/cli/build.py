@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nanobench.cli import common
-from nanobench.cli.locked import current, keep
+from nanobench.cli.locked import current, keep, of_task
 from nanobench.ecosystems.fetch import fetch as fetch_packages
 from nanobench.ecosystems.online import Online
 from nanobench.harness.realise import realise_closure
@@ -40,7 +40,7 @@ def build(
     digests = {}
     for task in _named(found, tasks):
         locked = current(found, task)
-        with Online(say=common.say) as network:
+        with Online(say=common.say) as network, of_task(task):
             online = None if offline else network
             image = realise(_locks(found, task), online=online, bench=bench)
             realise_closure(locked.harness.value, online=online, bench=bench)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from nanobench.errors import NanobenchError, Refused
+from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.harness.lock import check_contract
 from nanobench.image.keep import kept_by
@@ -66,6 +68,17 @@ def current(project: Project, task_id: str, *, lock_file: Path | None = None) ->
     harness = project.lock(HarnessLock, found.value.harness.name)
     statement = project.statement(task_id).decode("utf-8")
     return LockedTask(task=found, environment=environment, harness=harness, statement=statement)
+
+
+@contextmanager
+def of_task(task_id: str) -> Iterator[None]:
+    """Names the task in the remedy when something of it is missing offline."""
+    try:
+        yield
+    except CannotTell as error:
+        if error.code == "NB_OFFLINE":
+            error.hint = f"run `nanobench fetch {task_id}` with network first, or leave out --offline"
+        raise
 
 
 def keep(locked: LockedTask, store: Store) -> None:

@@ -14,7 +14,7 @@ import typer
 from nanobench import __version__
 from nanobench.bundle.read import open_bundle
 from nanobench.cli import common
-from nanobench.cli.locked import current, keep
+from nanobench.cli.locked import current, keep, of_task
 from nanobench.cli.provider import FILE, Asked, provider_of
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse
@@ -101,7 +101,10 @@ def run(
     bench = common.workbench(store, engine)
     with Online(say=common.say) as network:
         online = None if offline or frozen else network
-        stages = {name: set_stage(each, online=online, bench=bench) for name, each in task_locks.items()}
+        stages = {}
+        for name, each in task_locks.items():
+            with of_task(name):
+                stages[name] = set_stage(each, online=online, bench=bench)
     for each in task_locks.values():
         keep(each, bench.store)
     state = RunState(RunState.place(destination), manifest)

@@ -10,7 +10,7 @@ import typer
 from attrs import evolve
 
 from nanobench.cli import common
-from nanobench.cli.locked import current
+from nanobench.cli.locked import current, of_task
 from nanobench.cli.talk import printable
 from nanobench.cli.terminal import WRAPPER, joined
 from nanobench.ecosystems.online import Online
@@ -48,7 +48,7 @@ def shell(
     found, bench = common.project(project), common.workbench(store, engine)
     locked = current(found, task)
     locks = Locks(task=locked.task.value, environment=locked.environment.value)
-    with Online(say=common.say) as network:
+    with Online(say=common.say) as network, of_task(task):
         image = realise(locks, online=None if offline else network, bench=bench)
     common.talk.end()
     limits = locked.task.value.limits

@@ -58,6 +58,7 @@ def fetch(
             f"{len(wanted)} files are not in the store, and the network may not be used",
             where=str(store.root),
             details=tuple(p.purl for p in wanted),
+            shown=5,
             hint="run `nanobench fetch` with network first, or leave out --offline",
         )
     total = sum(package.size for package in wanted)

@@ -47,6 +47,9 @@ def test_offline_with_an_empty_store_is_no_verdict_and_lists_what_is_missing(
     error = done.document["error"]
     assert error["code"] == "NB_OFFLINE"
     assert len(error["details"]) == len({p.digest for p in locks.environment.package})
+    assert error["hint"].startswith(f"run `nanobench fetch {demo}` ")
+    assert done.err.count("  - pkg:") == 5
+    assert f"  - and {len(error['details']) - 5} more" in done.err
 
 
 def test_what_is_in_the_store_is_not_fetched(nanobench: Any, repository: Project, demo: str) -> None:
