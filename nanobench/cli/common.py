@@ -109,7 +109,9 @@ def exits(*, as_json: bool = False) -> Iterator[None]:
     except typer.Exit:
         raise
     except OSError as error:
-        failure = MachineFailure("NB_OS", f"{error.strerror or error}", where=str(error.filename or ""), hint=_DISK)
+        where = str(error.filename or "")
+        hint = _PROC if where.startswith("/proc/") else _DISK
+        failure = MachineFailure("NB_OS", f"{error.strerror or error}", where=where, hint=hint)
         raise _told(failure, as_json=as_json) from None
     except Exception as error:
         raise _told(_bug(error), as_json=as_json) from None
@@ -133,6 +135,7 @@ def _told(error: NanobenchError, *, as_json: bool) -> typer.Exit:
     return typer.Exit(error.exit_code)
 
 
+_PROC = "mount /proc here: mount -t proc proc /proc (a chroot has none of itself)"
 _DISK = "see free space and permissions there; nanobench store gc frees space, nanobench doctor looks further"
 
 

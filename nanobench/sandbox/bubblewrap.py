@@ -122,10 +122,11 @@ def _command_fault(request: Request, end: dict[str, Any]) -> int:
 
 def _failure(request: Request, end: dict[str, Any]) -> MachineFailure:
     reason = end.get("error") or _tail(request.stderr) or "it gave no reason"
-    message = f"the sandbox did not start: {reason}"
-    return MachineFailure(
-        "NB_ENGINE", message, where=f"sandbox: {request.phase}", hint=remedy(this_machine(), _program())
-    )
+    machine = this_machine()
+    # There the kernel refuses in words that lead astray, for an ordinary user to settings that are all right.
+    because = " in a plain chroot, where none can" if machine.chroot else ""
+    message = f"the sandbox did not start{because}: {reason}"
+    return MachineFailure("NB_ENGINE", message, where=f"sandbox: {request.phase}", hint=remedy(machine, _program()))
 
 
 def _program() -> Path:

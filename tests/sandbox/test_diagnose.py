@@ -42,6 +42,20 @@ def test_user_namespaces_that_are_switched_off_are_named(start: Any) -> None:
 
 
 @pytest.mark.bubblewrap
+def test_a_plain_chroot_is_named_before_the_words_of_bubblewrap(start: Any) -> None:
+    """For real: a folder with all of this machine below it, which is no mount, as root."""
+    copy = 'if [ -h "$each" ]; then cp -P "$each" /mnt/root; elif [ -d "$each" ] && [ "$each" != /mnt ]; then '
+    copy += 'mkdir "/mnt/root$each" && mount --rbind "$each" "/mnt/root$each"; fi'
+    make = (
+        f'mount -t tmpfs none /mnt && mkdir /mnt/root && for each in /*; do {copy}; done; exec chroot /mnt/root "$@"'
+    )
+    wrapper = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", make, "sh")
+    said = start(CHECK, wrapper=wrapper).communicate()[0]
+    assert "the sandbox did not start in a plain chroot, where none can: bwrap: " in said
+    assert "enter the root file system with pivot_root" in said
+
+
+@pytest.mark.bubblewrap
 def test_root_of_a_user_namespace_runs_as_the_ordinary_user_that_it_is(start: Any) -> None:
     assert start(CHECK, wrapper=("unshare", "--user", "--map-root-user")).communicate()[0] == "()\n"
 
