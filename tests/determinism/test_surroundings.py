@@ -97,6 +97,7 @@ def test_no_layer_is_another_with(
 ) -> None:  # fmt: skip
     years = YEARS.get(case, 0)
     if years and libfaketime is None:
+        assert not os.environ.get("CI"), "continuous integration must install libfaketime"
         pytest.skip("libfaketime is not installed")
     there = build("of her 'own', şo to say", **CASES[case])
     for part, layer in there.layers.items():

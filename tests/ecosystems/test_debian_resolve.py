@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import http.server
 import lzma
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -19,8 +20,13 @@ from nanobench.errors import CannotTell, MachineFailure, Refused
 from nanobench.model.environment import DebianBase
 
 MACHINE_KEYRING = next((path for path in deb_keys.KEYRINGS if path.is_file()), None)
-has_keyring = pytest.mark.skipif(MACHINE_KEYRING is None, reason="no Debian keyring on this machine")
-has_apt = pytest.mark.skipif(shutil.which("apt-get") is None, reason="no apt on this machine")
+IN_CI = bool(os.environ.get("CI"))  # there nothing may be missing
+has_keyring = pytest.mark.skipif(
+    MACHINE_KEYRING is None and not IN_CI, reason="no Debian keyring on this machine (never in CI)"
+)
+has_apt = pytest.mark.skipif(
+    shutil.which("apt-get") is None and not IN_CI, reason="no apt on this machine (never in CI)"
+)
 
 BASE = "http://mirror.example/debian"
 
@@ -193,9 +199,9 @@ def test_a_package_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.network
 @has_apt
+@has_keyring
 def test_keys_of_another_suite_do_not_sign_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if MACHINE_KEYRING is None:
-        pytest.skip("no Debian keyring on this machine")
+    assert MACHINE_KEYRING is not None
     others = {fingerprint for fingerprint, _ in certificates(MACHINE_KEYRING.read_bytes())}
     release = ARCHIVE_KEYS["bookworm"] | ARCHIVE_KEYS["trixie"]
     monkeypatch.setitem(ARCHIVE_KEYS, "bookworm", frozenset(others - release))

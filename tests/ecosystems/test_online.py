@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import ssl
 import subprocess
@@ -155,6 +157,9 @@ def test_a_refused_connection_is_named_and_every_further_attempt_is_said(
     assert len(said) == len(waited)
 
 
+@pytest.mark.skipif(
+    shutil.which("openssl") is None and not os.environ.get("CI"), reason="needs openssl (never missing in CI)"
+)
 def test_a_certificate_that_is_not_trusted_is_said_at_once_and_its_host_left_alone(
     direct: tuple[Online, list[float], list[str]], tmp_path: Path
 ) -> None:
