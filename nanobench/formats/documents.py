@@ -9,13 +9,7 @@ from nanobench.formats import json, toml
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import sha256_hex
 from nanobench.model.environment import Environment
-from nanobench.model.lock import (
-    LOCK_REVISION,
-    LOCK_VERSION,
-    EnvironmentLock,
-    HarnessLock,
-    TaskLock,
-)
+from nanobench.model.lock import LOCK_VERSION, EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.provider import Providers
 from nanobench.model.result import BundleManifest, CellResult, GradingRecord, RunManifest
 from nanobench.model.task import Dataset, Task
@@ -77,11 +71,6 @@ def dump_lock(lock: EnvironmentLock | HarnessLock | TaskLock) -> bytes:
     """The canonical bytes of a lock. The last line sums up the others, so that no edit passes for what was locked."""
     body = _HEADER + toml.dump(unstructure(lock))
     return body + f"# sha256 {sha256_hex(body)}\n".encode()
-
-
-def newer_revision(lock: EnvironmentLock | HarnessLock | TaskLock) -> bool:
-    """Whether the lock asks for gates that this program does not know yet (a warning, not an error)."""
-    return lock.revision > LOCK_REVISION
 
 
 def read_json(data: bytes, kind: type[T], *, where: str) -> T:
