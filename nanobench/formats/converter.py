@@ -122,6 +122,11 @@ def _enum(value: Any, kind: type[StrEnum]) -> StrEnum:
         raise WrongType(f"expected one of {', '.join(m.value for m in kind)}, found {value!r}") from None
 
 
+def _origin(kind: Any) -> Any:
+    # The checker takes get_origin of Any for a ParamSpec.
+    return get_origin(kind)
+
+
 def _plain_document(value: Any, _: Any) -> Document:
     _expect(dict, value)
     return cast(Document, value)
@@ -166,17 +171,17 @@ def _make() -> Converter:
     # Without these the hooks for str would serve every StrEnum too, and leave it a plain string.
     converter.register_structure_hook(StrEnum, _enum)
     converter.register_unstructure_hook(StrEnum, lambda member: member.value)
-    converter.register_structure_hook_func(lambda t: get_origin(t) is Literal, _literal)
+    converter.register_structure_hook_func(lambda t: _origin(t) is Literal, _literal)
 
     @converter.register_structure_hook_factory(attrs.has)
     def _(kind: type) -> Any:
         return _expecting(dict, make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=True))
 
-    @converter.register_structure_hook_factory(lambda t: get_origin(t) is tuple)
+    @converter.register_structure_hook_factory(lambda t: _origin(t) is tuple)
     def _(kind: Any) -> Any:
         return _expecting(list, homogenous_tuple_structure_factory(kind, converter))
 
-    @converter.register_structure_hook_factory(lambda t: get_origin(t) is dict)
+    @converter.register_structure_hook_factory(lambda t: _origin(t) is dict)
     def _(kind: Any) -> Any:
         return _expecting(dict, mapping_structure_factory(kind, converter))
 
@@ -190,11 +195,11 @@ def _make() -> Converter:
         absent = {a.name: override(omit_if_default=True) for a in attrs.fields(kind) if a.default is None}
         return make_dict_unstructure_fn(kind, converter, **absent)  # type: ignore[arg-type]
 
-    @converter.register_unstructure_hook_factory(lambda t: get_origin(t) is tuple)
+    @converter.register_unstructure_hook_factory(lambda t: _origin(t) is tuple)
     def _(kind: Any) -> Any:
         return lambda value: [converter.unstructure(item) for item in value]
 
-    @converter.register_unstructure_hook_factory(lambda t: get_origin(t) is dict and t != Document)
+    @converter.register_unstructure_hook_factory(lambda t: _origin(t) is dict and t != Document)
     def _(kind: Any) -> Any:
         return lambda value: {key: converter.unstructure(item) for key, item in value.items()}
 
