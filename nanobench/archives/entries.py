@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from nanobench.archives.names import shown, to_text
+from nanobench.archives.tar import Kind
 from nanobench.errors import Refused
-
-Kind = Literal["file", "dir", "symlink", "hardlink"]
 
 
 @frozen(kw_only=True)
@@ -36,7 +35,7 @@ class Entry:
     content: Callable[[], BinaryIO] | None = None
 
 
-def entries_of(root: Path, *, prefix: str = "", epoch: int, uid: int = 0, gid: int = 0) -> Iterator[Entry]:
+def entries_of(root: Path, *, prefix: str = "", epoch: int) -> Iterator[Entry]:
     """Everything below ``root``, and ``root`` itself when it gets a name by ``prefix``.
 
     Modes are normalised by the owner's x bit: 0755 or 0644, directories 0755. Directories get ``epoch`` as
@@ -46,9 +45,8 @@ def entries_of(root: Path, *, prefix: str = "", epoch: int, uid: int = 0, gid: i
     Raises:
         Refused: ``NB_TREE_SPECIAL`` for a device, socket or pipe, naming it.
     """
-    owned = partial(Entry, uid=uid, gid=gid)
     if prefix:
-        yield owned(path=prefix, kind="dir", mode=0o755, mtime=epoch)
+        yield Entry(path=prefix, kind="dir", mode=0o755, mtime=epoch)
     first: dict[tuple[int, int], str] = {}
     pending = [(os.fsencode(root), prefix)]
     while pending:
@@ -57,9 +55,15 @@ def entries_of(root: Path, *, prefix: str = "", epoch: int, uid: int = 0, gid: i
             status = found.stat(follow_symlinks=False)
             if stat.S_ISDIR(status.st_mode):
                 pending.append((found.path, path))
-                yield owned(path=path, kind="dir", mode=0o755, mtime=epoch)
+                yield Entry(path=path, kind="dir", mode=0o755, mtime=epoch)
             else:
-                yield _leaf(found.path, path, status, first, min(int(status.st_mtime), epoch), owned)
+                yield _leaf(found.path, path, status, first, min(int(status.st_mtime), epoch))
+
+
+def dated(entries: Iterable[Entry], epoch: int) -> Iterator[Entry]:
+    """All with the time ``epoch``: what was just written must not differ when the clock stands before it."""
+    for entry in entries:
+        yield evolve(entry, mtime=epoch)
 
 
 def open_regular(path: bytes) -> BinaryIO:
@@ -73,21 +77,14 @@ def _listed(folder: bytes, name: str) -> list[tuple[os.DirEntry[bytes], str]]:
         return sorted(((entry, above + to_text(entry.name)) for entry in found), key=lambda pair: pair[0].name)
 
 
-def _leaf(
-    place: bytes,
-    path: str,
-    status: os.stat_result,
-    first: dict[tuple[int, int], str],
-    mtime: int,
-    owned: Callable[..., Entry],
-) -> Entry:
+def _leaf(place: bytes, path: str, status: os.stat_result, first: dict[tuple[int, int], str], mtime: int) -> Entry:
     if stat.S_ISLNK(status.st_mode):
-        return owned(path=path, kind="symlink", mode=0o777, mtime=mtime, link=to_text(os.readlink(place)))  # noqa: PTH115
+        return Entry(path=path, kind="symlink", mode=0o777, mtime=mtime, link=to_text(os.readlink(place)))  # noqa: PTH115
     if not stat.S_ISREG(status.st_mode):
         raise Refused("NB_TREE_SPECIAL", "neither a file, a directory nor a symlink", where=shown(path))
     mode = 0o755 if status.st_mode & stat.S_IXUSR else 0o644
     known = first.setdefault((status.st_dev, status.st_ino), path) if status.st_nlink > 1 else path
     if known != path:
-        return owned(path=path, kind="hardlink", mode=mode, mtime=mtime, link=known)
+        return Entry(path=path, kind="hardlink", mode=mode, mtime=mtime, link=known)
     content = partial(open_regular, place)
-    return owned(path=path, kind="file", mode=mode, mtime=mtime, size=status.st_size, content=content)
+    return Entry(path=path, kind="file", mode=mode, mtime=mtime, size=status.st_size, content=content)

@@ -27,11 +27,10 @@ _MODE_BITS = 0o1777
 
 @frozen(kw_only=True)
 class LayerFacts:
-    """A layer's identity: sha256 of the uncompressed tar, its bytes, and how many members it has."""
+    """A layer's identity: sha256 of the uncompressed tar, and its size in bytes."""
 
     diff_id: Digest
     size: int
-    members: int
 
 
 def write_layer(entries: Iterable[Entry], out: Writable, *, epoch: int) -> LayerFacts:
@@ -51,7 +50,7 @@ def write_layer(entries: Iterable[Entry], out: Writable, *, epoch: int) -> Layer
             _copy(entry, sink)
             sink.write(tar.padding(entry.size))
     sink.write(tar.END)
-    return sink.facts(len(table))
+    return sink.facts()
 
 
 class _Sink:
@@ -72,9 +71,9 @@ class _Sink:
         self._size += len(data)
         self._out.write(data)
 
-    def facts(self, members: int) -> LayerFacts:
+    def facts(self) -> LayerFacts:
         self._flush()
-        return LayerFacts(diff_id=Digest(f"sha256:{self._hash.hexdigest()}"), size=self._size, members=members)
+        return LayerFacts(diff_id=Digest(f"sha256:{self._hash.hexdigest()}"), size=self._size)
 
 
 def _unique(entries: Iterable[Entry]) -> dict[bytes, Entry]:

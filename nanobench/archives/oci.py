@@ -22,6 +22,8 @@ INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
 LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar"
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 
+_USER, _PLACE = "1000:1000", "/workspace"  # as every sandbox has them
+
 
 @frozen(kw_only=True)
 class ImageLayer:
@@ -51,14 +53,7 @@ class Image:
         return sha256(self.manifest)
 
 
-def image_of(
-    layers: Iterable[ImageLayer],
-    *,
-    epoch: int,
-    env: Mapping[str, str],
-    user: str = "1000:1000",
-    cwd: str = "/workspace",
-) -> Image:
+def image_of(layers: Iterable[ImageLayer], *, epoch: int, env: Mapping[str, str]) -> Image:
     """The image of these layers, lowest first, with this environment."""
     ordered = tuple(layers)
     created = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -66,7 +61,7 @@ def image_of(
     config = json.dump(
         {
             "architecture": architecture,
-            "config": {"Env": sorted(f"{k}={v}" for k, v in env.items()), "User": user, "WorkingDir": cwd},
+            "config": {"Env": sorted(f"{k}={v}" for k, v in env.items()), "User": _USER, "WorkingDir": _PLACE},
             "created": created,
             "history": [{"created": created, "created_by": f"nanobench {layer.role}"} for layer in ordered],
             "os": system,

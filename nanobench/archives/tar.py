@@ -19,8 +19,8 @@ from nanobench.archives.names import to_bytes
 BLOCK = 512
 END = bytes(2 * BLOCK)
 
-TarKind = Literal["file", "dir", "symlink", "hardlink"]
-TYPES: dict[TarKind, bytes] = {"file": b"0", "hardlink": b"1", "symlink": b"2", "dir": b"5"}
+Kind = Literal["file", "dir", "symlink", "hardlink"]
+TYPES: dict[Kind, bytes] = {"file": b"0", "hardlink": b"1", "symlink": b"2", "dir": b"5"}
 
 _HEADER = struct.Struct("100s8s8s8s12s12s8sc100s8s32s32s8s8s155s12x")
 _MAGIC = b"ustar  \0"
@@ -46,7 +46,7 @@ class Header:
     """A member as its header says, long names resolved; directories without the final slash."""
 
     path: str
-    kind: TarKind
+    kind: Kind
     mode: int
     uid: int
     gid: int

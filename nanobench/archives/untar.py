@@ -13,11 +13,11 @@ from typing import NoReturn
 from attrs import define, field
 
 from nanobench.archives.names import shown, to_text
-from nanobench.archives.tar import BLOCK, TYPES, Header, Readable, TarKind
+from nanobench.archives.tar import BLOCK, TYPES, Header, Kind, Readable
 from nanobench.errors import Refused
 
 _MAX_EXTENDED = 1 << 20
-_KINDS: dict[bytes, TarKind] = {raw: kind for kind, raw in TYPES.items()} | {b"\0": "file", b"7": "file"}
+_KINDS: dict[bytes, Kind] = {raw: kind for kind, raw in TYPES.items()} | {b"\0": "file", b"7": "file"}
 _OTHER = {b"3": "a character device", b"4": "a block device", b"6": "a pipe", b"S": "a sparse file"}
 _RECORD = re.compile(rb"(\d{1,8}) ([^=\n]+)=")
 _SECONDS = re.compile(rb"(-?\d{1,18})(\.\d*)?")
@@ -184,7 +184,7 @@ class TarReader:
         """The time field; before 1970 is as good as 1970."""
         return 0 if raw[0] == 0xFF else self._number(raw)
 
-    def _kind(self, raw: bytes, path: str, *, folder: bool) -> TarKind:
+    def _kind(self, raw: bytes, path: str, *, folder: bool) -> Kind:
         kind = _KINDS.get(raw)
         if kind is None:
             what = _OTHER.get(raw, f"a member of type {raw!r}")

@@ -15,7 +15,7 @@ from typing import IO, BinaryIO, NoReturn
 from attrs import define, field
 
 from nanobench.archives.names import shown
-from nanobench.archives.tar import Header, Readable, TarKind
+from nanobench.archives.tar import Header, Kind, Readable
 from nanobench.errors import Refused
 
 _END = struct.Struct("<4s4H2LH")
@@ -25,7 +25,7 @@ _MAX_DIRECTORY = 16 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 _BEGIN_OF_DOS_TIME = 315_532_800
-_KINDS: dict[int, TarKind] = {0: "file", stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "symlink"}
+_KINDS: dict[int, Kind] = {0: "file", stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "symlink"}
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,

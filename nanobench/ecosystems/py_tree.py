@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from nanobench.archives.entries import Entry, entries_of
+from nanobench.archives.entries import Entry, dated, entries_of
 from nanobench.errors import Refused
 
 _STAMPS = ("uv_cache.json",)
@@ -22,8 +22,7 @@ _MAX_RECORD = 64 << 20
 
 def stamped(root: Path, *, prefix: str = "", epoch: int) -> Iterator[Entry]:
     """The entries of ``root`` below ``prefix``; every time is ``epoch``, also when the clock stands before it."""
-    for entry in entries_of(root, prefix=prefix, epoch=epoch):
-        yield evolve(entry, mtime=epoch)
+    return dated(entries_of(root, prefix=prefix, epoch=epoch), epoch)
 
 
 def tidied(root: Path, *, prefix: str, epoch: int) -> Iterator[Entry]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from nanobench.archives.entries import Entry, entries_of
+from nanobench.archives.entries import Entry, dated, entries_of
 from nanobench.archives.oci import Image, ImageLayer, image_of
 from nanobench.ecosystems import node
 from nanobench.ecosystems.python import Editable, Workshop, editable
@@ -17,7 +17,7 @@ from nanobench.image.environment import BuiltEnvironment, workshop
 from nanobench.image.layers import Packed, layer_tree, pack, pack_once
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Document
-from nanobench.model.lock import LockedImage
+from nanobench.model.lock import PLATFORM, LockedImage
 from nanobench.sandbox.interface import SANDBOX_UID, WORKSPACE, fixed_env
 from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.interface import Source, Trees
@@ -48,7 +48,7 @@ class BuiltTask:
     def locked(self) -> LockedImage:
         """The image's identity, as a lock holds it."""
         return LockedImage(
-            platform="linux/amd64",
+            platform=PLATFORM,
             manifest_digest=self.image.manifest_digest,
             config_digest=self.image.config_digest,
             source_date_epoch=self.environment.epoch,
@@ -132,18 +132,12 @@ def _pack(
     entries = [*_owned(entries_of(trees.base, prefix=WORKSPACE[1:], epoch=environment.epoch)), *_owned(laid)]
     entries += installed.venv if installed else ()
     entries += _owned(modules.entries if modules else ())
-    return pack(bench.store, _dated(entries, environment.epoch), epoch=environment.epoch, notes=notes)
+    return pack(bench.store, dated(entries, environment.epoch), epoch=environment.epoch, notes=notes)
 
 
 def _owned(entries: Iterable[Entry]) -> Iterator[Entry]:
     for entry in entries:
         yield evolve(entry, uid=SANDBOX_UID, gid=SANDBOX_UID)
-
-
-def _dated(entries: Iterable[Entry], epoch: int) -> Iterator[Entry]:
-    """Every time is the epoch: what was written here just now must not differ when the clock stands before it."""
-    for entry in entries:
-        yield evolve(entry, mtime=epoch)
 
 
 def _recipe(source: Source, environment: BuiltEnvironment) -> Document:

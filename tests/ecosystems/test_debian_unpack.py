@@ -85,7 +85,7 @@ def test_files_below_the_merged_directories_lie_in_usr(put: Put, deb_of: Deb, lo
         "usr/lib",
         "usr/lib64",
     ]
-    assert layer(done).members > 0
+    assert layer(done).size > 0
 
 
 def test_var_run_and_var_lock_are_symlinks_although_packages_ship_directories(
