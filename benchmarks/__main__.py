@@ -29,7 +29,7 @@ TASKS = ("unidiff-1.0.1", "tomlkit-0.15.2")
 
 def main(arguments: list[str]) -> None:
     """Run the chosen benchmarks and print their rows."""
-    asked = _parser().parse_args(arguments)
+    asked = parser().parse_args(arguments)
     place = _place(asked.store, asked.repeats)
     before, rows = machine(), []
     for name in asked.benchmark or BENCHMARKS:
@@ -78,13 +78,20 @@ def _place(store: Path | None, repeats: int) -> Place:
     return Place(bench=bench, stages=stages, repeats=repeats)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("benchmark", nargs="*", choices=[*BENCHMARKS], help="default: all")
-    parser.add_argument("--json", action="store_true", help="the same figures as JSON")
-    parser.add_argument("--store", type=Path, help="the content store, as for nanobench")
-    parser.add_argument("--repeats", type=int, default=5, help="runs that a median is of (default: 5)")
-    return parser
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    options.add_argument("benchmark", nargs="*", type=_named, help=f"some of {', '.join(BENCHMARKS)} (default: all)")
+    options.add_argument("--json", action="store_true", help="the same figures as JSON")
+    options.add_argument("--store", type=Path, help="the content store, as for nanobench")
+    options.add_argument("--repeats", type=int, default=5, help="runs that a median is of (default: 5)")
+    return options
+
+
+def _named(name: str) -> str:
+    if name not in BENCHMARKS:
+        raise argparse.ArgumentTypeError(f"no benchmark {name!r}")
+    return name
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import BENCHMARKS
+from benchmarks.__main__ import BENCHMARKS, parser
 from benchmarks.errands import Done, sharing
 from nanobench.model.fields import Digest
 from nanobench.model.lock import Package
@@ -35,6 +35,14 @@ def test_each_benchmark_gives_its_rows(warm_store: Path) -> None:
     assert said["machine"]["cpus"] >= 1
     assert [row["yardstick"] for row in said["rows"]] == ["bare bubblewrap"] * 3 + ["tar --sort=name | sha256sum"]
     assert all(row["value"] > 0 and row["against"] > 0 and row["ratio"] > 0 for row in said["rows"])
+
+
+def test_without_a_name_all_are_run_and_an_unknown_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parser().parse_args([]).benchmark == []
+    assert parser().parse_args(["cell", "packing"]).benchmark == ["cell", "packing"]
+    with pytest.raises(SystemExit):
+        parser().parse_args(["nothing"])
+    assert "no benchmark 'nothing'" in capsys.readouterr().err
 
 
 def test_what_a_second_task_shares_is_counted() -> None:
