@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -14,12 +12,13 @@ from attrs import Factory, define, frozen
 
 from nanobench.archives.below import Below
 from nanobench.archives.bounds import Bounds, Meter
+from nanobench.archives.gunzip import Unzipped
 from nanobench.archives.names import problem, shown, to_bytes
 from nanobench.archives.tar import Header, Readable
 from nanobench.archives.untar import TarReader
 from nanobench.archives.zips import zip_members
 from nanobench.errors import NanobenchError, Refused
-from nanobench.store.files import full_disk, make_folder
+from nanobench.store.files import full_disk, make_folder, write_all
 
 _CHUNK = 1 << 18
 _DEFAULT = Bounds()
@@ -72,23 +71,8 @@ def _members(stream: BinaryIO, meter: Meter, where: str) -> Iterable[tuple[Heade
     if magic[:2] == b"PK":
         return zip_members(stream, where)
     if magic[:2] == b"\x1f\x8b":
-        return TarReader(_Unzipped(stream, meter, where), where)
+        return TarReader(Unzipped(stream, meter, where), where)
     return TarReader(stream, where)
-
-
-class _Unzipped:
-    """The content of a gzip file, metered before anybody sees it."""
-
-    def __init__(self, stream: BinaryIO, meter: Meter, where: str) -> None:
-        self._file, self._meter, self._where = gzip.GzipFile(fileobj=stream, mode="rb"), meter, where
-
-    def read(self, size: int, /) -> bytes:
-        try:
-            data = self._file.read(size)
-        except (OSError, EOFError, zlib.error) as error:
-            raise Refused("NB_ARCHIVE_BROKEN", f"not a whole gzip file: {error}", where=self._where) from error
-        self._meter.unpacked(len(data))
-        return data
 
 
 @define(kw_only=True)
@@ -165,9 +149,7 @@ class _Extraction:
     def _copy(self, body: Readable, descriptor: int) -> None:
         while chunk := body.read(_CHUNK):
             self.meter.unpacked(len(chunk))
-            rest = memoryview(chunk)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
+            write_all(descriptor, chunk)
 
 
 def _unwritable(error: OSError, at: str) -> NanobenchError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from attrs import Factory, define
@@ -12,7 +11,7 @@ from nanobench.archives.names import problem, shown, to_bytes
 from nanobench.archives.tar import Header, Readable
 from nanobench.archives.untar import TarReader
 from nanobench.errors import Refused
-from nanobench.store.files import full_disk
+from nanobench.store.files import full_disk, write_all
 
 _CHUNK = 1 << 20
 _MODE_BITS = 0o1777
@@ -90,6 +89,4 @@ class _Unpacking:
 
 def _copy(body: Readable, descriptor: int) -> None:
     while chunk := body.read(_CHUNK):
-        rest = memoryview(chunk)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        write_all(descriptor, chunk)

@@ -6,15 +6,12 @@ Links are not refused: npm and pnpm leave them out.
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from attrs import define
-
 from nanobench.archives.bounds import Bounds, Meter
+from nanobench.archives.gunzip import Unzipped
 from nanobench.archives.names import problem, shown
 from nanobench.archives.untar import TarReader
 from nanobench.errors import Refused
@@ -41,26 +38,11 @@ def check_tarballs(packages: Iterable[Package], store: Store, *, bounds: Bounds 
 
 
 def _check(tarball: Path, where: str, bounds: Bounds) -> None:
-    with tarball.open("rb") as stream, gzip.GzipFile(fileobj=stream, mode="rb") as unzipped:
+    with tarball.open("rb") as stream:
         meter = Meter(bounds, os.fstat(stream.fileno()).st_size, where)
-        for header, _ in TarReader(_Metered(unzipped, meter, where), where):
+        for header, _ in TarReader(Unzipped(stream, meter, where), where):
             at = f"{where}: {shown(header.path)}"
             meter.member(header.size, at)
             wrong = problem(header.path.removeprefix("./")) if header.path != "." else None
             if wrong:
                 raise Refused("NB_ARCHIVE_PATH", f"{wrong} is not unpacked", where=at)
-
-
-@define
-class _Metered:
-    file: gzip.GzipFile
-    meter: Meter
-    where: str
-
-    def read(self, size: int, /) -> bytes:
-        try:
-            data = self.file.read(size)
-        except (OSError, EOFError, zlib.error) as error:
-            raise Refused("NB_ARCHIVE_BROKEN", f"not a whole gzip file: {error}", where=self.where) from error
-        self.meter.unpacked(len(data))
-        return data

@@ -10,6 +10,7 @@ from nanobench.errors import MachineFailure, Refused
 from nanobench.formats import json
 from nanobench.formats.converter import structure, unstructure
 from nanobench.gateway.exchange import Exchange
+from nanobench.store.files import write_all
 
 MAX_LINE = json.MAX_BYTES
 
@@ -27,16 +28,11 @@ class Transcript:
         """Write one line. A full disk is kept in :attr:`failure`, because nobody can catch it where it happens."""
         line = json.dump(unstructure(exchange)) + b"\n"
         try:
-            self._write(line)
+            write_all(self._file, line)
             self.size += len(line)
         except OSError as error:
             os.ftruncate(self._file, self.size)
             self.failure = error
-
-    def _write(self, line: bytes) -> None:
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(self._file, rest) :]
 
     def close(self) -> None:
         """Bring everything to the disk and close.

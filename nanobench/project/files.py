@@ -19,6 +19,7 @@ from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.task import Dataset, Task
+from nanobench.store.files import abandoned
 
 S = TypeVar("S", Task, Environment, Dataset)
 L = TypeVar("L", EnvironmentLock, HarnessLock, TaskLock)
@@ -121,7 +122,9 @@ class Project:
         """
         path = self.lock_path(kind, name)
         if not path.is_file():
-            raise CannotTell("NB_LOCK_MISSING", "there is no lock", where=self.name(path), hint=lock_hint(kind, name))
+            raise CannotTell(
+                "NB_LOCK_MISSING", "there is no lock", where=self.name(path), hint=_lock_hint(kind, name)
+            )
         return read_lock_file(path, kind, where=self.name(path))
 
     def has_lock(self, kind: type[L], name: str) -> bool:
@@ -140,7 +143,7 @@ class Project:
     def leftovers(self) -> tuple[Path, ...]:
         """Temporary files that writers of locks left behind when they were killed."""
         found = sorted((self.root / "locks").rglob(".*.lock.toml.*"))
-        return tuple(path for path in found if _abandoned(path))
+        return tuple(path for path in found if abandoned(path))
 
     def name(self, path: Path) -> str:
         """The path as messages show it."""
@@ -178,7 +181,7 @@ def read_lock_file(path: Path, kind: type[L], *, where: str) -> Locked[L]:
     return Locked(path=path, value=read_lock(data, kind, where=where), sha256=sha256_hex(data))
 
 
-def lock_hint(kind: type, name: str) -> str:
+def _lock_hint(kind: type, name: str) -> str:
     """The command that makes a missing lock."""
     if kind is TaskLock:
         return f"nanobench lock {name}"
@@ -201,12 +204,3 @@ def write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _abandoned(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # it is held, or gone
-        return False
-    return True

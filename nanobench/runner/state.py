@@ -6,8 +6,6 @@ in this folder: the same run goes on with it, and it goes when the bundle is pub
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +14,7 @@ from pathlib import Path
 from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.documents import dump_json, read_json
 from nanobench.model.result import Attempt, Cell, CellResult, RunManifest
-from nanobench.store.files import remove_tree
+from nanobench.store.files import abandoned, held, remove_tree
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY CHECK (id = 1), manifest BLOB NOT NULL);
@@ -67,18 +65,15 @@ class RunState:
         Raises:
             MachineFailure: ``NB_RUN_BUSY`` when another process does.
         """
-        descriptor = _hold(self.folder)
-        if descriptor is None:
-            raise MachineFailure(
-                "NB_RUN_BUSY",
-                "another nanobench is at this run",
-                where=str(self.folder),
-                hint="let it finish, or choose another --out",
-            )
-        try:
+        with held(self.folder) as ours:
+            if not ours:
+                raise MachineFailure(
+                    "NB_RUN_BUSY",
+                    "another nanobench is at this run",
+                    where=str(self.folder),
+                    hint="let it finish, or choose another --out",
+                )
             yield
-        finally:
-            os.close(descriptor)
 
     def pending(self) -> tuple[Cell, ...]:
         """The planned cells that have no result yet, in the plan's order."""
@@ -140,25 +135,7 @@ class RunState:
 def published_leftovers(folder: Path) -> tuple[Path, ...]:
     """The states of runs in ``folder`` whose bundle is there: they were killed before they could remove them."""
     found = sorted(folder.glob("*.state"))
-    return tuple(state for state in found if state.with_suffix("").is_dir() and _abandoned(state))
-
-
-def _abandoned(state: Path) -> bool:
-    descriptor = _hold(state) if state.is_dir() else None
-    if descriptor is not None:
-        os.close(descriptor)
-    return descriptor is not None
-
-
-def _hold(folder: Path) -> int | None:
-    """A descriptor that holds the folder until it is closed; None while another process does."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor
+    return tuple(state for state in found if state.with_suffix("").is_dir() and state.is_dir() and abandoned(state))
 
 
 def _record(connection: sqlite3.Connection, cell: Cell, attempt: Attempt) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
 from attrs import frozen
 
 from nanobench.sandbox.interface import HOME, MOUNTS, WORKSPACE, Mount, Request, SandboxLimits
-from nanobench.store.files import make_folder
+from nanobench.store.files import abandoned, held, make_folder
 
 CHROOT = (
     "this is a plain chroot, where the kernel allows no sandbox: enter the root file system with pivot_root instead "
@@ -74,7 +73,7 @@ def remedy(machine: Machine, program: Path) -> str:
 @contextmanager
 def trial() -> Iterator[Request]:
     """A request for ``true`` in an image made of this machine's own programs, for as long as the block runs."""
-    with TemporaryDirectory(prefix=_TRIAL) as place, _held(place):
+    with TemporaryDirectory(prefix=_TRIAL) as place, held(Path(place)):
         layer, mounts = host_layer(Path(place, "layer"))
         yield Request(
             layers=(layer,),
@@ -88,26 +87,14 @@ def trial() -> Iterator[Request]:
 
 def left_trials() -> tuple[Path, ...]:
     """Directories of trials whose process was killed."""
-    return tuple(place for place in sorted(Path(gettempdir()).glob(f"{_TRIAL}*")) if _abandoned(place))
+    found = sorted(Path(gettempdir()).glob(f"{_TRIAL}*"))
+    return tuple(place for place in found if _is_ours(place) and abandoned(place))
 
 
-def _abandoned(place: Path) -> bool:
-    try:
-        with _held(str(place)):
-            return place.stat().st_uid == os.getuid()
-    except OSError:  # another user's, a link, gone, or of a trial that goes on
-        return False
-
-
-@contextmanager
-def _held(folder: str) -> Iterator[None]:
-    """Hold a kernel lock on a folder: whoever gets it from another's trial knows that its owner is dead."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
+def _is_ours(place: Path) -> bool:
+    with suppress(FileNotFoundError):  # a trial that has just ended
+        return place.lstat().st_uid == os.getuid()
+    return False
 
 
 def host_layer(layer: Path) -> tuple[Path, tuple[Mount, ...]]:

@@ -1,12 +1,15 @@
-"""Directories whose modes do not depend on the umask, full disks, the removal of any tree whatever is in it."""
+"""Directories whose modes do not depend on the umask, whole writes, what a living process holds, full disks, and the
+removal of any tree whatever is in it."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import itertools
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from nanobench.errors import MachineFailure
@@ -20,6 +23,37 @@ def make_folder(path: Path) -> None:
     for folder in reversed(missing):
         folder.mkdir(0o755, exist_ok=True)
         folder.chmod(0o755)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte: one call of the kernel may take less."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+@contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Hold a file or directory during the block, or until this process is dead; False when another one holds it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
+
+
+def abandoned(path: Path) -> bool:
+    """Whether it is there, no link, and held by nobody any more: the process that made and held it is dead."""
+    try:
+        with held(path) as free:
+            return free
+    except OSError:
+        return False
 
 
 def full_disk(error: OSError) -> MachineFailure:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nanobench.errors import MachineFailure, Refused
 from nanobench.model.fields import Digest
-from nanobench.store.files import full_disk
+from nanobench.store.files import full_disk, write_all
 
 
 class Incoming:
@@ -36,10 +36,8 @@ class Incoming:
         if self._size is not None and self.written > self._size:
             raise self._wrong(f"more than the expected {self._size} bytes came")
         self._hash.update(data)
-        rest = memoryview(data)
         try:
-            while rest:
-                rest = rest[os.write(self._descriptor, rest) :]
+            write_all(self._descriptor, data)
         except OSError as error:
             raise full_disk(error) from error
         return len(data)
