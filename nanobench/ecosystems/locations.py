@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 
 from packageurl import PackageURL
-from pypi_simple import ACCEPT_JSON_PREFERRED, ProjectPage
 
 from nanobench.ecosystems.online import Gone, Online, Unreachable
 from nanobench.ecosystems.registries import safe
@@ -53,6 +52,8 @@ class Locations:
         return urls
 
     def _read_page(self, project: str) -> dict[str, tuple[str, ...]]:
+        from pypi_simple import ACCEPT_JSON_PREFERRED, ProjectPage  # a third of every command's start
+
         url = f"{self._online.registries.pypi()}/{project}/"
         response = self._online.get(url, limit=_MAX_PAGE, accept=ACCEPT_JSON_PREFERRED)
         base = str(response.url)

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 from attrs import field, frozen
 from packageurl.contrib.purl2url import get_download_url
-from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
 from nanobench.ecosystems.apt_sources import archive_uris
 from nanobench.errors import Misuse
@@ -57,6 +56,8 @@ class Registries:
             url = _pip_index(path)
             if url:
                 return _base(url, str(path))
+        from pypi_simple import PYPI_SIMPLE_ENDPOINT  # a third of every command's start
+
         return PYPI_SIMPLE_ENDPOINT.rstrip("/")
 
     def npm(self) -> str:
