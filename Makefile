@@ -12,7 +12,7 @@ NANOBENCH := .venv/bin/nanobench
 setup: .venv/ready
 
 .venv/ready: requirements.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --require-hashes --requirement requirements.txt
 	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
