@@ -1,4 +1,4 @@
-"""What ended a run, as seen on the wire: pure functions over recorded exchanges.
+"""What ended a run, as seen on the wire: pure functions of a recorded exchange.
 
 A client that retries leaves several exchanges; the last one tells how the run ended. What the wire cannot know
 (time limits, turn caps, memory) is the runner's to add.
@@ -7,12 +7,11 @@ A client that retries leaves several exchanges; the last one tells how the run e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from nanobench.gateway.answer import Answer, ApiError
-from nanobench.gateway.exchange import OWN_FAULTS, Exchange, Fault
+from nanobench.gateway.exchange import Exchange, Fault
 from nanobench.model.result import Cause
 
 
@@ -44,12 +43,8 @@ _CONTEXT_WORDS = re.compile(
 _RATE_WORDS = re.compile(r"rate limit|too many requests", re.IGNORECASE)
 
 
-def classify(exchanges: Iterable[Exchange]) -> WireEnd:
-    """What ended the run: the cause that the last exchange with (or meant for) the provider shows."""
-    last = None
-    for exchange in exchanges:
-        if exchange.fault not in OWN_FAULTS:
-            last = exchange
+def classify(last: Exchange | None) -> WireEnd:
+    """What ended the run, by the last exchange that was meant for the provider, if there was any."""
     return WireEnd(cause=None, detail="no request reached the gateway") if last is None else _end(last)
 
 
@@ -74,12 +69,11 @@ def _end(last: Exchange) -> WireEnd:
 
 def _refusal(last: Exchange, answer: Answer) -> ApiError | None:
     """The provider's error, from the HTTP status and body or from inside a stream that began well."""
-    error = answer.error or ApiError()
     if last.status is not None and not 200 <= last.status < 300:
-        return ApiError(message=error.message, type=error.type, code=error.code, status=last.status)
+        return evolve(answer.error or ApiError(), status=last.status)
     if answer.error is None:
         return None
-    return ApiError(message=error.message, type=error.type, code=error.code, status=error.status or last.status)
+    return evolve(answer.error, status=answer.error.status or last.status)
 
 
 def cause_of(error: ApiError) -> Cause:

@@ -1,4 +1,4 @@
-"""What every test-report format does: put its reporter into the sandbox, and read what it left."""
+"""What every test-report format does: bring its reporter into the sandbox. All reporters write the same lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Protocol
 
 from nanobench.formats.digest import document_sha256, sha256_hex
-from nanobench.grading.outcomes import Report
 
 GRADE = "/nanobench/grade"
 """Where the reporter's files are inside, read-only, while tests run and never while an agent does."""
@@ -15,6 +14,8 @@ GRADE = "/nanobench/grade"
 OUT = "/nanobench/out"
 """Where a report is written inside."""
 
+REPORT = "report.jsonl"
+"""Its name there."""
 
 REPORTERS = Path(__file__).parent / "reporter"
 """The files that run inside."""
@@ -34,6 +35,3 @@ class ReportFormat(Protocol):
 
     def command(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         """The suite's command, with what makes it load the reporter."""
-
-    def read(self, out: Path) -> Report:
-        """The report that was left in ``out`` (``OUT`` inside). Never raises for what code under test wrote."""

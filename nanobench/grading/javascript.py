@@ -13,12 +13,10 @@ from pathlib import Path
 
 from attrs import frozen
 
-from nanobench.grading.interface import GRADE, OUT, REPORTERS
-from nanobench.grading.outcomes import Report, read_report
+from nanobench.grading.interface import GRADE, OUT, REPORT, REPORTERS
 from nanobench.sandbox.interface import WORKSPACE
 
 _SHARED = "nanobench_lines.cjs"
-_REPORT = "report.jsonl"
 
 
 @frozen(kw_only=True)
@@ -34,7 +32,7 @@ class JavaScript:
         """See :meth:`.interface.ReportFormat.prepare`."""
         for name in (_SHARED, self.reporter):
             (folder / name).write_bytes((REPORTERS / name).read_bytes())
-        added = {"NANOBENCH_REPORT": f"{OUT}/{_REPORT}", "NANOBENCH_ROOT": WORKSPACE}
+        added = {"NANOBENCH_REPORT": f"{OUT}/{REPORT}", "NANOBENCH_ROOT": WORKSPACE}
         if self.options:
             before = env.get("NODE_OPTIONS")
             added["NODE_OPTIONS"] = " ".join([*([before] if before else []), *self._placed(self.options)])
@@ -43,10 +41,6 @@ class JavaScript:
     def command(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         """See :meth:`.interface.ReportFormat.command`."""
         return (*argv, *self._placed(self.arguments))
-
-    def read(self, out: Path) -> Report:
-        """See :meth:`.interface.ReportFormat.read`."""
-        return read_report(out / _REPORT)
 
     def _placed(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(part.format(f"{GRADE}/{self.reporter}") for part in parts)

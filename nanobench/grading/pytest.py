@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from nanobench.grading.interface import GRADE, OUT
-from nanobench.grading.outcomes import Report, read_report
+from nanobench.grading.interface import GRADE, OUT, REPORT, REPORTERS
 
-_REPORTER = Path(__file__).parent / "reporter" / "nanobench_reporter.py"
-_REPORT = "report.jsonl"
+_REPORTER = REPORTERS / "nanobench_reporter.py"
 
 
 class Pytest:
@@ -26,7 +24,7 @@ class Pytest:
         """See :meth:`.interface.ReportFormat.prepare`."""
         (folder / _REPORTER.name).write_bytes(_REPORTER.read_bytes())
         return {
-            "NANOBENCH_REPORT": f"{OUT}/{_REPORT}",
+            "NANOBENCH_REPORT": f"{OUT}/{REPORT}",
             "PYTEST_ADDOPTS": _joined(
                 " ", env.get("PYTEST_ADDOPTS"), f"-p {_REPORTER.stem} -o cache_dir=/tmp/pytest-cache"
             ),
@@ -37,10 +35,6 @@ class Pytest:
     def command(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         """See :meth:`.interface.ReportFormat.command`: the variables are enough."""
         return argv
-
-    def read(self, out: Path) -> Report:
-        """See :meth:`.interface.ReportFormat.read`."""
-        return read_report(out / _REPORT)
 
 
 def _joined(separator: str, *parts: str | None) -> str:

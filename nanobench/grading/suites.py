@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from attrs import frozen
 
 from nanobench.errors import MachineFailure
-from nanobench.grading.interface import GRADE, OUT, ReportFormat
+from nanobench.grading.interface import GRADE, OUT, REPORT, ReportFormat
 from nanobench.grading.javascript import JEST, MOCHA, NODE_TEST, VITEST
-from nanobench.grading.outcomes import Failure, Report
+from nanobench.grading.outcomes import Failure, Report, read_report
 from nanobench.grading.pytest import Pytest
 from nanobench.model.environment import Limits
 from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
@@ -87,19 +87,13 @@ class Grader:
             finished = self.engine.run(request)
             if finished.ended is Ended.INTERRUPTED:
                 raise MachineFailure("NB_INTERRUPTED", "interrupted", where=request.phase)
-            return finished, report_format.read(work / "out"), request.stdout.read_bytes()
+            return finished, read_report(work / "out" / REPORT), request.stdout.read_bytes()
 
     def _request(self, work: Path, workspace: Path, suite: Suite, env: dict[str, str]) -> Request:
         return Request(
             layers=self.layers,
             argv=FORMATS[suite.format].command(suite.command),
-            limits=SandboxLimits(
-                cpus=self.limits.cpus,
-                memory_mib=self.limits.memory_mib,
-                pids=self.limits.pids,
-                disk_mib=self.limits.disk_mib,
-                seconds=min(suite.seconds, self.limits.test_seconds),
-            ),
+            limits=SandboxLimits.of(self.limits, seconds=min(suite.seconds, self.limits.test_seconds)),
             stdout=work / "output",
             stderr=work / "output",
             env=env,

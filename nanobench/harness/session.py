@@ -63,7 +63,8 @@ def run_agent(seat: Seat, call: Invocation, upstream: Upstream, workspace: Path,
         transcript = scratch / "transcript.jsonl"
         gateway = Gateway(upstream, directory=places.gateway, transcript=transcript, pins=Pins(model=call.model))
         with gateway:
-            request = agent_request(call, places, limits=_limits(seat.limits), env=seat.env)
+            limits = SandboxLimits.of(seat.limits, seconds=seat.limits.agent_seconds)
+            request = agent_request(call, places, limits=limits, env=seat.env)
             finished = seat.engine.run(request)
     summary = gateway.summary()
     ended = ending(finished, stdout=places.stdout.read_bytes(), stderr=places.stderr.read_bytes(), summary=summary)
@@ -101,14 +102,4 @@ def _places(seat: Seat, workspace: Path, scratch: Path) -> Places:
         config=scratch / "config",
         stdout=scratch / "stdout",
         stderr=scratch / "stderr",
-    )
-
-
-def _limits(limits: Limits) -> SandboxLimits:
-    return SandboxLimits(
-        cpus=limits.cpus,
-        memory_mib=limits.memory_mib,
-        pids=limits.pids,
-        disk_mib=limits.disk_mib,
-        seconds=limits.agent_seconds,
     )

@@ -14,6 +14,8 @@ from typing import Protocol
 
 from attrs import field, frozen
 
+from nanobench.model.environment import Limits
+
 WORKSPACE = "/workspace"
 HOME = "/home/agent"
 MOUNTS = "/nanobench"
@@ -55,6 +57,17 @@ class SandboxLimits:
     pids: int
     disk_mib: int
     seconds: int
+
+    @classmethod
+    def of(cls, limits: Limits, *, seconds: int) -> SandboxLimits:
+        """An environment's limits, for so many seconds."""
+        return cls(
+            cpus=limits.cpus,
+            memory_mib=limits.memory_mib,
+            pids=limits.pids,
+            disk_mib=limits.disk_mib,
+            seconds=seconds,
+        )
 
 
 @frozen(kw_only=True)
