@@ -68,6 +68,23 @@ def test_the_rules_tell_the_policy_of_every_cause(texts: dict[str, str]) -> None
     assert told == {c.value: (p.owner, p.retries, p.scored, p.denominator) for c, p in POLICIES.items()}
 
 
+def test_the_rules_name_the_steps_of_verification(texts: dict[str, str]) -> None:
+    section = texts["docs/rules.md"].partition("## Verification\n")[2]
+    assert re.findall(r"^\d\. \*\*(\w+)\*\*", section, re.MULTILINE) == steps_of_verification()
+
+
+def steps_of_verification() -> list[str]:
+    """The names of the steps in the order of the code: first arguments of ``step`` and ``_step`` in ``verify``."""
+    tree = ast.parse((ROOT / "nanobench/audit/verify.py").read_text())
+    (verify,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "verify")
+    (last,) = (node for node in verify.body if isinstance(node, ast.Return))
+    calls = [call for call in ast.walk(last) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)]
+    named = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("step", "_step")]
+    return [
+        argument.value for argument in named if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
+
+
 def test_the_house_tells_the_versions_of_locks(texts: dict[str, str]) -> None:
     now = [cells[2] for cells in rows(texts["docs/house.md"], "What lies on disk") if "lock.toml" in cells[0]]
     assert now == [f"version {LOCK_VERSION}, revision {LOCK_REVISION}, recipe {RECIPE}"]
