@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from nanobench.ecosystems.node_lockfile import lockfile_of
 from nanobench.ecosystems.npm import NODE, package_of
@@ -65,21 +65,11 @@ def resolve(
 
 
 def _resolved(request: NodeRequest, tool: Npm) -> tuple[Placed, ...]:
-    wanted = dict(_split(package) for package in request.packages)
+    wanted = dict(package.rpartition("@")[::2] for package in request.packages)
     data = tool.package_lock(wanted, before=str(request.before), where="node.packages")
     return read_package_lock(data, where="package-lock.json")
 
 
-def _split(package: str) -> tuple[str, str]:
-    name, _, wanted = package.rpartition("@")
-    return name, wanted
-
-
 def _once(placed: Iterable[Placed]) -> tuple[Placed, ...]:
     """Each version once, without its place: where it goes is decided when it is installed."""
-    return tuple(
-        {
-            p.purl: Placed(target="", name=p.name, version=p.version, path=p.path, digest=p.digest, script=False)
-            for p in placed
-        }.values()
-    )
+    return tuple({p.purl: evolve(p, target="", script=False) for p in placed}.values())

@@ -21,17 +21,18 @@ _TARGET = re.compile(r"node_modules/((?:@[^/\s]+/)?[^@/\s][^/\s]*)(?:/node_modul
 
 @frozen(kw_only=True)
 class Placed:
-    """One tarball and the directory that it is unpacked into (``target``, below the project).
+    """One tarball and the directory that it is unpacked into (``target``, below the project; empty when that is
+    decided later).
 
     ``path`` is its place below the registry. ``script``: it has an install script, which is never run.
     """
 
-    target: str
+    target: str = ""
     name: str
     version: str
     path: str
     digest: Digest
-    script: bool
+    script: bool = False
 
     @property
     def purl(self) -> str:

@@ -39,7 +39,7 @@ def look_up(name: str, version: str, *, online: Online, target: str = "") -> Pla
     integrity = stated.get("integrity") if isinstance(stated, dict) else None
     digest = from_integrity(str(integrity), where=where)
     path = tarball_path(name, version)
-    return Placed(target=target, name=name, version=version, path=path, digest=digest, script=False)
+    return Placed(target=target, name=name, version=version, path=path, digest=digest)
 
 
 def obtain(placed: Iterable[Placed], store: Store, *, online: Online) -> dict[Digest, int]:
@@ -67,7 +67,7 @@ def _size(placed: Placed, store: Store, online: Online) -> int:
 
     url = f"{online.registries.npm()}/{placed.path}"
     try:
-        return online.retrying(url, lambda: store.obtain(placed.digest, None, fill)).stat().st_size
+        return online.retrying(url, lambda: store.obtain(placed.digest, fill)).stat().st_size
     except Gone as error:
         raise CannotTell("NB_SOURCE_GONE", str(error), where=placed.purl) from error
     except Unreachable as error:

@@ -169,7 +169,7 @@ def _placed(package: str, entry: Document, where: str) -> Placed:
         )
     digest = from_integrity(str(resolution.get("integrity", "")), where=where)
     path = tarball_path(name, version)
-    return Placed(target="", name=name, version=version, path=path, digest=digest, script=False)
+    return Placed(name=name, version=version, path=path, digest=digest)
 
 
 def _mapping(value: Any, where: str) -> Document:

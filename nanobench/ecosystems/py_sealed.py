@@ -1,4 +1,4 @@
-"""Run Python tools inside the locked image: what every build and install step needs, and how it fails."""
+"""Run tools inside the locked image: what every build and install step needs, and how it fails."""
 
 from __future__ import annotations
 

@@ -21,16 +21,7 @@ from nanobench.ecosystems.py_target import Target
 from nanobench.errors import CannotTell, NanobenchError, Refused
 
 SECONDS = 600
-_PROXIES = (
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-)
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _PATIENCE = ("UV_HTTP_TIMEOUT", "UV_HTTP_RETRIES")
 _NEWEST_GLIBC = 40
 """The newest ``manylinux_2_N`` that uv knows as a platform."""

@@ -8,15 +8,15 @@ from typing import Any
 from nanobench.formats.digest import document_sha256
 from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
-from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, HarnessLock, Reference, TaskLock
+from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, Reference, TaskLock
 
 REVISION_GATES: dict[int, tuple[str, ...]] = {
     1: ("schema", "source", "image", "harness", "verification", "hermetic"),
 }
 """Lock revision → the gates that must have passed. Each later gate raises the revision."""
 
-
 _SHOWN = 80
+"""Characters of a value in a reason."""
 
 
 def changes(old: Any, new: Any, path: str = "") -> Iterator[str]:
@@ -112,7 +112,7 @@ def _self_reasons(where: str, lock: EnvironmentLock | TaskLock) -> tuple[str, ..
     return () if found == lock.spec_sha256 else (f"{where}: spec_sha256: {lock.spec_sha256}, original has {found}",)
 
 
-def _age(where: str, lock: EnvironmentLock | HarnessLock | TaskLock) -> tuple[str, ...]:
+def _age(where: str, lock: EnvironmentLock | TaskLock) -> tuple[str, ...]:
     reasons = []
     if lock.revision < LOCK_REVISION:
         reasons.append(f"{where}: revision {lock.revision}; gates of revision {LOCK_REVISION} are asked for")

@@ -1,4 +1,4 @@
-"""Roots: the files (locks, bundles) that still need something of the store, and the removal of what none needs."""
+"""Roots: locks and states of runs, which need something of the store, and the removal of what none needs."""
 
 from __future__ import annotations
 

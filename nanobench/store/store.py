@@ -137,12 +137,12 @@ class Store:
             make_folder(place.parent)
             path.replace(place)
 
-    def obtain(self, digest: Digest, size: int | None, fill: Callable[[Incoming], None]) -> Path:
+    def obtain(self, digest: Digest, fill: Callable[[Incoming], None]) -> Path:
         """The blob, verified; ``fill`` is called to write it when it is not here. Never by two processes at once."""
         if not self.has(digest):
             with self._lock(digest.replace(":", "-")):
                 if not self.has(digest):
-                    with self.incoming(digest, size) as incoming:
+                    with self.incoming(digest) as incoming:
                         fill(incoming)
         return self.blob(digest)
 

@@ -209,7 +209,7 @@ def test_obtain_asks_for_a_blob_once(store: Store) -> None:
         incoming.write(DATA)
 
     for _ in range(2):
-        assert store.obtain(sha256(DATA), len(DATA), fill).read_bytes() == DATA
+        assert store.obtain(sha256(DATA), fill).read_bytes() == DATA
     assert len(asked) == 1
 
 
