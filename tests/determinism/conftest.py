@@ -38,12 +38,12 @@ HOST, NOBODY = "elsewhere", 12345
 
 @frozen(kw_only=True)
 class Surroundings:
-    """How a process is started. ``clock`` is what libfaketime is told, for the process and inside sandboxes;
-    ``root`` is where its root directory is for us."""
+    """How a process is started. ``days`` is by how much its clock is moved, inside sandboxes too; ``root`` is where
+    its root directory is for us."""
 
     umask: str = "022"
     shuffle: bool = False
-    clock: str | None = None
+    days: int = 0
     cpus: str | None = None
     uid: int | None = None
     env: dict[str, str] = field(factory=dict)
@@ -100,10 +100,10 @@ def go(libfaketime: Path | None) -> Callable[..., Done]:
     def run(there: Surroundings, *arguments: object, place: Path, **options: Any) -> Done:
         env = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
         options["shuffle"] = there.shuffle
-        if there.clock and libfaketime:
-            told = {"FAKETIME": there.clock, "NO_FAKE_STAT": "1"}  # the times of files are the kernel's
-            options["clock"] = {"library": str(libfaketime), "told": told}
-            env |= {"LD_PRELOAD": str(libfaketime), **told}
+        if there.days and libfaketime:
+            options["clock"] = {"library": str(libfaketime), "days": there.days}
+            # The store tells by the kernel's times of files whether they were changed.
+            env |= {"LD_PRELOAD": str(libfaketime), "FAKETIME": f"{there.days:+d}d", "NO_FAKE_STAT": "1"}
         command = there.command(sys.executable, SCRIPT, json.dumps(options), *arguments, cwd=place, env=env)
         done = subprocess.run(command, capture_output=True, timeout=500, encoding="utf-8", errors="replace")
         facts = there.here(place / "facts")
@@ -123,7 +123,7 @@ def far_away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Surroun
     odd = Surroundings(
         umask="077",
         shuffle=True,
-        clock="+365d",
+        days=365,
         cpus=str(min(os.sched_getaffinity(0))),
         # Names of files are bytes, and this encoding has no letters for most of them.
         env={"TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
@@ -284,8 +284,12 @@ def _nearest(layer: Path, others: list[Path]) -> list[str]:
 
 def _differences(one: Path, other: Path) -> list[str]:
     before, after = _members(one), _members(other)
-    paths = (path for path in sorted({*before, *after}) if before.get(path) != after.get(path))
-    return [f"{path}: {before.get(path)} → {after.get(path)}" for path in paths]
+    paths = [path for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
+    moved = [(a, b) for a, b in zip(before, after, strict=False) if a != b and not paths][:1]
+    return [
+        *(f"{path}: {before.get(path)} → {after.get(path)}" for path in paths),
+        *(f"{a}: {b} stands in its place" for a, b in moved),
+    ]
 
 
 def _members(layer: Path) -> dict[str, str]:

@@ -3,9 +3,9 @@
     python elsewhere.py OPTIONS nanobench ARGUMENT…     the command line
     python elsewhere.py OPTIONS parts STORE             a small part of everything; prints part → digest as JSON
 
-OPTIONS is JSON: ``shuffle`` (list every directory in another order each time), ``clock`` (libfaketime and what to
-tell it, for the clock inside sandboxes), and for the second form ``project``, ``task`` and ``trees``. At the end the
-file ``facts`` in the current directory says what the surroundings looked like.
+OPTIONS is JSON: ``shuffle`` (list every directory in another order each time), ``clock`` (libfaketime and by how many
+days it moves the clock, for sandboxes and what they write), and for the second form ``project``, ``task`` and
+``trees``. At the end the file ``facts`` in the current directory says what the surroundings looked like.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.interface import MOUNTS, Finished, Mount, Request
 from nanobench.store.store import Store
 
+HOUR, DAY = 3600, 86_400
+
 
 class Shuffled:
     """What ``os.scandir`` returns, in another order."""
@@ -79,16 +81,30 @@ def shuffle() -> None:
     vars(os).update(scandir=lambda path=".": Shuffled(scandir(path)), listdir=listed)
 
 
-def with_clock(library: Path, told: dict[str, str]) -> type[Bubblewrap]:
-    """The engine, with another clock inside."""
+def with_clock(library: Path, days: int) -> type[Bubblewrap]:
+    """The engine, with another clock inside; what is written there has that clock's times."""
     mount = Mount(source=library.parent, target=f"{MOUNTS}/clock")
-    preload = {"LD_PRELOAD": f"{mount.target}/{library.name}", **told}
+    clock = {"LD_PRELOAD": f"{mount.target}/{library.name}", "FAKETIME": f"{days:+d}d", "NO_FAKE_STAT": "1"}
 
     class WithClock(Bubblewrap):
         def run(self, request: Request) -> Finished:
-            return super().run(evolve(request, env={**request.env, **preload}, mounts=(*request.mounts, mount)))
+            mounts = (*request.mounts, mount)
+            finished = super().run(evolve(request, env={**request.env, **clock}, mounts=mounts))
+            for written in (m.source for m in request.mounts if m.writable):
+                redate(written, days * DAY)
+            return finished
 
     return WithClock
+
+
+def redate(top: Path, shift: int) -> None:
+    """Move the times of what was just written below ``top``: libfaketime leaves times of files to the kernel."""
+    just_now = time.time() - shift - HOUR
+    for folder, folders, names in os.walk(top):
+        for path in (os.path.join(folder, name) for name in (*folders, *names)):
+            written = os.lstat(path).st_mtime
+            if written > just_now:
+                os.utime(path, (written + shift, written + shift), follow_symlinks=False)
 
 
 def surroundings() -> dict[str, Any]:
@@ -174,7 +190,7 @@ def told(options: dict[str, Any]) -> Iterator[Callable[[], Bubblewrap]]:
     if options.get("shuffle"):
         shuffle()
     clock = options.get("clock")
-    engine = with_clock(Path(clock["library"]), clock["told"]) if clock else Bubblewrap
+    engine = with_clock(Path(clock["library"]), clock["days"]) if clock else Bubblewrap
     try:
         yield engine
     finally:
