@@ -44,8 +44,6 @@ class Answer:
     text: bool = False
     usage: TokenCount | None = None
     error: ApiError | None = None
-    model: str | None = None
-    fingerprint: str | None = None
 
     @property
     def whole(self) -> bool:
@@ -117,8 +115,6 @@ def _read(events: Any, *, form: Literal["stream", "object"]) -> Answer:
         text=reading.text,
         usage=_usage(last.get("usage")),
         error=_error(last),
-        model=_text(last.get("model")),
-        fingerprint=_text(last.get("system_fingerprint")),
     )
 
 

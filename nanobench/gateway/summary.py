@@ -27,8 +27,6 @@ class Summary:
     last_had_tools: bool | None
     end: WireEnd
     temperature_pinned: bool
-    models: tuple[str, ...]
-    fingerprints: tuple[str, ...]
 
 
 def summarise(exchanges: Iterable[Exchange], *, temperature: int | None = 0) -> Summary:
@@ -49,8 +47,6 @@ def summarise(exchanges: Iterable[Exchange], *, temperature: int | None = 0) -> 
         last_had_tools=last.tools if last else None,
         end=classify(last),
         temperature_pinned=pinned and bool(steps),
-        models=tuple(sorted({a.model for a in steps if a.model})),
-        fingerprints=tuple(sorted({a.fingerprint for a in steps if a.fingerprint})),
     )
 
 

@@ -21,8 +21,6 @@ WELL = Summary(
     last_had_tools=True,
     end=WireEnd(cause=Cause.FINISHED, status=200, detail="stop"),
     temperature_pinned=True,
-    models=("m",),
-    fingerprints=(),
 )
 SUCCESS: dict[str, Any] = {
     "kind": "success",
