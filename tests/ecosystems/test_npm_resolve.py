@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from nanobench.ecosystems.npm import resolve_closure
 from nanobench.ecosystems.npm_registry import look_up, obtain
 from nanobench.ecosystems.npm_tool import Npm
 from nanobench.ecosystems.online import Online
 from nanobench.ecosystems.registries import Registries
 from nanobench.errors import CannotTell, Refused
 from nanobench.formats.documents import read_lock
+from nanobench.harness.resolve import resolve_closure
 from nanobench.model.lock import HarnessLock
 from nanobench.store.store import Store
 
