@@ -35,10 +35,11 @@ def exit_code(steps: Iterable[Step]) -> int:
 
 
 def sorted_out(errors: Iterable[NanobenchError]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Errors as problems (a definite no) and open questions (an input or the machine is missing)."""
+    """Errors as problems (a definite no) and open questions (an input or the machine is missing), a reason each."""
     problems: list[str] = []
     questions: list[str] = []
     for error in errors:
         target = questions if isinstance(error, CannotTell | MachineFailure) else problems
-        target.append(str(error).replace("\n", "; "))
+        place = f"{error.where}: " if error.where else ""
+        target += [f"{error.code}: {place}{error.message}", *(f"{error.code}: {detail}" for detail in error.details)]
     return tuple(problems), tuple(questions)

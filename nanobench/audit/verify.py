@@ -102,11 +102,15 @@ def _against_project(task: str, sha256: str, project: Project | None) -> Iterato
         yield f"locks/{task}.lock.toml: the bundle's has sha256 {sha256}, this project's {published}"
 
 
-def _check_scores(bundle: Bundle) -> Iterator[str]:
+def _check_scores(bundle: Bundle) -> Iterator[str | NanobenchError]:
     for task in sorted({cell.task for cell in bundle.run.cells}):
         lock = bundle.task_lock(task).value
         for result in _results(bundle, task):
-            yield from (f"{result.cell.id}: {problem}" for problem in rescore(result, lock, _raw(bundle, result)))
+            try:
+                problems = rescore(result, lock, _raw(bundle, result))
+                yield from (f"{result.cell.id}: {problem}" for problem in problems)
+            except NanobenchError as error:  # what is wrong with one cell hides nothing of the others
+                yield error
 
 
 def _raw(bundle: Bundle, result: CellResult) -> RawFiles:

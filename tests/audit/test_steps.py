@@ -34,5 +34,5 @@ def test_a_missing_input_and_a_broken_machine_are_questions_a_refusal_is_a_probl
     problems, questions = sorted_out(
         (Refused("A", "no", details=("x", "y")), CannotTell("B", "missing"), MachineFailure("C", "full"))
     )
-    assert problems == ("A: no;   - x;   - y",)
+    assert problems == ("A: no", "A: x", "A: y")
     assert [q[:1] for q in questions] == ["B", "C"]
