@@ -9,9 +9,8 @@ import typer
 from nanobench.cli import common
 from nanobench.cli.locked import current, keep, of_task
 from nanobench.ecosystems.fetch import fetch as fetch_packages
-from nanobench.ecosystems.online import Online
 from nanobench.harness.realise import realise_closure
-from nanobench.image.realise import Locks, packages_of, realise
+from nanobench.image.realise import packages_of, realise
 from nanobench.image.sources import bring
 from nanobench.project.files import Project
 from nanobench.sandbox.choose import EngineName
@@ -40,9 +39,8 @@ def build(
     digests = {}
     for task in _named(found, tasks):
         locked = current(found, task)
-        with Online(say=common.say) as network, of_task(task):
-            online = None if offline else network
-            image = realise(_locks(found, task), online=online, bench=bench)
+        with common.network(offline=offline) as online, of_task(task):
+            image = realise(locked.locks, online=online, bench=bench)
             realise_closure(locked.harness.value, online=online, bench=bench)
         keep(locked, bench.store)
         digests[task] = image.image.manifest_digest
@@ -68,13 +66,13 @@ def fetch(
     found, files = common.project(project), common.store(store)
     common.talk.begin()
     counts = {}
-    with Online(say=common.say) as network:
+    with common.network(offline=False) as online:
         for task in _named(found, tasks):
             locked = current(found, task)
-            locks = Locks(task=locked.task.value, environment=locked.environment.value)
+            locks = locked.locks
             packages = (*packages_of(locks), *locked.harness.value.package)
-            fetch_packages(packages, files, online=network, say=common.say, progress=common.talk.fetched)
-            bring(locks.source, files, online=network, say=common.say)
+            fetch_packages(packages, files, online=online, say=common.say, progress=common.talk.fetched)
+            bring(locks.source, files, online=online, say=common.say)
             keep(locked, files)
             counts[task] = len({p.digest for p in packages} | {f.digest for f in locks.source.pinned()})
     lines = [f"{task}: {count} files in the store" for task, count in counts.items()]
@@ -83,8 +81,3 @@ def fetch(
 
 def _named(project: Project, tasks: list[str] | None) -> tuple[str, ...]:
     return tuple(tasks or project.locked_ids())
-
-
-def _locks(project: Project, task: str) -> Locks:
-    locked = current(project, task)
-    return Locks(task=locked.task.value, environment=locked.environment.value)

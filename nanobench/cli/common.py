@@ -18,6 +18,7 @@ import typer
 
 from nanobench import __version__
 from nanobench.cli.talk import Talk, printable
+from nanobench.ecosystems.online import Online
 from nanobench.errors import MachineFailure, Misuse, NanobenchError
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
@@ -66,6 +67,16 @@ def put(said: str | bytes, to: TextIO | None = None) -> None:
 def project(path: Path | None) -> Project:
     """The project named, or the one that the current folder lies in."""
     return Project.find((path or Path.cwd()).resolve())
+
+
+@contextmanager
+def network(*, offline: bool) -> Iterator[Online | None]:
+    """The permission to use the network for the block; offline there is no client at all."""
+    if offline:
+        yield None
+        return
+    with Online(say=say) as online:
+        yield online
 
 
 def project_if_any(path: Path | None) -> Project | None:

@@ -10,7 +10,6 @@ import typer
 from nanobench.cli import common
 from nanobench.cli.locked import current, keep, stale_reasons
 from nanobench.curate.lock import INPUTS, LockOutcome, lock_task
-from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse, NanobenchError
 from nanobench.model.fields import Document
 from nanobench.model.lock import TaskLock
@@ -62,8 +61,7 @@ def lock(
     bench = common.workbench(store, engine)
     outcomes = []
     for task in tasks:
-        with Online(say=common.say) as network:
-            online = None if offline else network
+        with common.network(offline=offline) as online:
             outcome = lock_task(found, task, upgrade=inputs, online=online, bench=bench, dry_run=dry_run)
         if not dry_run:
             keep(current(found, task), bench.store)

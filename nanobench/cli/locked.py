@@ -10,7 +10,6 @@ from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.harness.lock import check_contract
 from nanobench.image.keep import kept_by
-from nanobench.image.realise import Locks
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.project.files import L, Project, read_lock_file
 from nanobench.project.stale import environment_reasons, reference_reason, task_reasons
@@ -83,8 +82,7 @@ def of_task(task_id: str) -> Iterator[None]:
 
 def keep(locked: LockedTask, store: Store) -> None:
     """Tell the store what the locks reach, so that it keeps it."""
-    locks = Locks(task=locked.task.value, environment=locked.environment.value)
-    store.register_root(locked.task.path, kept_by(locks, locked.harness.value))
+    store.register_root(locked.task.path, kept_by(locked.locks, locked.harness.value))
 
 
 def _sha256(project: Project, kind: type[L], name: str) -> str | None:

@@ -16,7 +16,6 @@ from nanobench.bundle.read import open_bundle
 from nanobench.cli import common
 from nanobench.cli.locked import current, keep, of_task
 from nanobench.cli.provider import FILE, Asked, provider_of
-from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
@@ -99,8 +98,7 @@ def run(
     if destination.exists() and not RunState.place(destination).exists():
         raise _exists(destination)
     bench = common.workbench(store, engine)
-    with Online(say=common.say) as network:
-        online = None if offline or frozen else network
+    with common.network(offline=offline or frozen) as online:
         stages = {}
         for name, each in task_locks.items():
             with of_task(name):

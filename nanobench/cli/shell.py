@@ -13,10 +13,9 @@ from nanobench.cli import common
 from nanobench.cli.locked import current, of_task
 from nanobench.cli.talk import printable
 from nanobench.cli.terminal import WRAPPER, joined
-from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse
 from nanobench.grading.trial import fresh_workspace
-from nanobench.image.realise import Locks, realise
+from nanobench.image.realise import realise
 from nanobench.sandbox.choose import EngineName
 from nanobench.sandbox.interface import WORKSPACE, Ended, Engine, Mount, Request, SandboxLimits
 
@@ -47,24 +46,16 @@ def shell(
         raise Misuse("NB_USAGE", "no terminal: give a command after --", hint=f"nanobench shell {task} -- ls")
     found, bench = common.project(project), common.workbench(store, engine)
     locked = current(found, task)
-    locks = Locks(task=locked.task.value, environment=locked.environment.value)
-    with Online(say=common.say) as network, of_task(task):
-        image = realise(locks, online=None if offline else network, bench=bench)
+    with common.network(offline=offline) as online, of_task(task):
+        image = realise(locked.locks, online=online, bench=bench)
     common.talk.end()
-    limits = locked.task.value.limits
     with bench.store.scratch("shell") as scratch:
         workspace = fresh_workspace(image.workspace, scratch / "workspace")
         bench.engine.own(workspace)
         request = Request(
             layers=image.trees,
             argv=tuple(command or ("/bin/bash",)),
-            limits=SandboxLimits(
-                cpus=limits.cpus,
-                memory_mib=limits.memory_mib,
-                pids=limits.pids,
-                disk_mib=limits.disk_mib,
-                seconds=_SECONDS,
-            ),
+            limits=SandboxLimits.of(locked.task.value.limits, seconds=_SECONDS),
             stdout=scratch / "stdout",
             stderr=scratch / "stderr",
             env={**locked.task.value.env, "TERM": "xterm"},

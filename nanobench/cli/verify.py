@@ -12,7 +12,6 @@ from nanobench.audit.verify import Audit
 from nanobench.audit.verify import verify as verify_bundle
 from nanobench.bundle.write import MANIFEST
 from nanobench.cli import common
-from nanobench.ecosystems.online import Online
 from nanobench.errors import Misuse
 from nanobench.sandbox.choose import EngineName
 
@@ -26,7 +25,7 @@ def verify(
     project: common.ProjectPath = None,
     as_json: common.AsJson = False,
 ) -> None:
-    """Check a bundle again: its bytes, its locks, its scores, and each patch in the image rebuilt from the lock.
+    """Check a bundle again: its bytes, its locks, the gates, its scores, and each patch in the locked image.
 
     Exit 0: verified. 1: something is not as published. 3: something could not be told.
 
@@ -40,8 +39,8 @@ def verify(
         raise Misuse(
             "NB_NO_BUNDLE", f"there is no {MANIFEST}", where=str(bundle), hint="give the folder that `run` wrote"
         )
-    with Online(say=common.say) as network:
-        bench, online = common.untried_workbench(store, engine), None if offline else network
+    with common.network(offline=offline) as online:
+        bench = common.untried_workbench(store, engine)
         audit = Audit(project=common.project_if_any(project), bench=bench, online=online)
         steps = verify_bundle(bundle.absolute(), audit)
     lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *(f"  - {r}" for r in s.reasons))]

@@ -23,6 +23,11 @@ class LockedTask:
     harness: Locked[HarnessLock]
     statement: str
 
+    @property
+    def locks(self) -> Locks:
+        """What its image is made from."""
+        return Locks(task=self.task.value, environment=self.environment.value)
+
 
 @frozen(kw_only=True)
 class Stage:
@@ -36,7 +41,7 @@ class Stage:
 def set_stage(locked: LockedTask, *, online: Online | None, bench: Workbench) -> Stage:
     """Bring a task's image, patches and closure from its locks alone; every digest is compared."""
     lock = locked.task.value
-    place = locked_arena(Locks(task=lock, environment=locked.environment.value), online=online, bench=bench)
+    place = locked_arena(locked.locks, online=online, bench=bench)
     closure = realise_closure(locked.harness.value, online=online, bench=bench)
     trees = place.image.trees
     seat = Seat(engine=bench.engine, trees=trees, closure=closure, limits=lock.limits, env=lock.env)
