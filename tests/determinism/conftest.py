@@ -255,14 +255,15 @@ def differences() -> Callable[[Path, Path], list[str]]:
 
 
 @pytest.fixture(scope="session")
-def located(warm_store: Path) -> Callable[[Path, Iterable[Digest]], str]:
+def located(warm_store: Path) -> Callable[[Path, frozenset[Digest]], str]:
     """Which of the expected layers a store has not, and where the layer that it has in its place differs."""
     home = Store(warm_store)
 
-    def look(place: Path, expected: Iterable[Digest]) -> str:
-        there = {Digest(f"sha256:{path.name}"): path for path in (place / "blobs/sha256").glob("??/*")}
+    def look(place: Path, expected: frozenset[Digest]) -> str:
+        blobs = (path for path in (place / "blobs/sha256").glob("??/*") if not path.suffix)
+        there = {Digest(f"sha256:{path.name}"): path for path in blobs}
         missing = sorted(digest for digest in expected if digest not in there)
-        strange = [path for path in there.values() if missing and not path.suffix and _is_layer(path)]
+        strange = [path for digest, path in there.items() if digest not in expected and _is_layer(path)]
         lines = []
         for digest in missing:
             lines.append(f"no layer {digest}")
@@ -278,8 +279,10 @@ def _is_layer(path: Path) -> bool:
 
 
 def _nearest(layer: Path, others: list[Path]) -> list[str]:
-    """Where the layer most like ``layer`` differs from it."""
-    return min((_differences(layer, other) for other in others), key=len, default=["and nothing in its place"])[:30]
+    """Where a layer of mostly the same paths differs from ``layer``."""
+    names = _members(layer).keys()
+    alike = [other for other in others if 2 * len(names & _members(other).keys()) > len(names)]
+    return min((_differences(layer, other) for other in alike), key=len, default=["it was not built"])[:30]
 
 
 def _differences(one: Path, other: Path) -> list[str]:
