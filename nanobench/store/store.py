@@ -39,11 +39,11 @@ def default_root() -> Path:
         MachineFailure: ``NB_STORE`` for a user without a home.
     """
     chosen = os.environ.get("NANOBENCH_STORE")
-    place = Path(chosen).absolute() if chosen else platformdirs.user_cache_path("nanobench")
-    if not place.is_absolute():  # a uid that nobody named, and no $HOME
+    try:
+        return Path(chosen).absolute() if chosen else platformdirs.user_cache_path("nanobench")
+    except RuntimeError:  # a uid that nobody named, and no $HOME
         hint = "choose a place with --store or $NANOBENCH_STORE"
-        raise MachineFailure("NB_STORE", "this user has no home for a store", hint=hint)
-    return place
+        raise MachineFailure("NB_STORE", "this user has no home for a store", hint=hint) from None
 
 
 class Store:
