@@ -10,7 +10,7 @@ from nanobench.errors import CannotTell, NanobenchError
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import sha256_hex
 from nanobench.gates.judge import judge_all
-from nanobench.gates.relock import Inputs, case_of, lock_of
+from nanobench.gates.relock import Inputs, case_of, lock_of, remember_trials
 from nanobench.harness.realise import realise_closure
 from nanobench.image.realise import Locks, realise_environment
 from nanobench.image.sources import bring
@@ -37,8 +37,11 @@ def derive_again(
         inputs = _inputs(bundle, lock, statement, online, bench)
         case = case_of(inputs, bench=bench)
         judged = judge_all(case)
-        for failed in (j for j in judged if j.finding.verdict != "pass"):
+        failures = [j for j in judged if j.finding.verdict != "pass"]
+        for failed in failures:
             yield f"{task}: gate {failed.name}: {failed.finding.verdict} here: {'; '.join(failed.finding.reasons)}"
+        if not failures:
+            remember_trials(case)
         derived = lock_of(inputs, case, judged)
         for change in changes(unstructure(lock), unstructure(derived)):
             yield f"locks/{task}.lock.toml: {change} (derived from its pins)"
