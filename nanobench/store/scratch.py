@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nanobench.store.files import make_folder, remove_tree
+from nanobench.store.files import make_folder, remove_tree, spread
 
 _LOCK, _PART = ".lock", ".part"
 
@@ -24,6 +24,7 @@ class Scratch:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         make_folder(folder)
+        spread(folder)
 
     @contextmanager
     def file(self) -> Iterator[tuple[int, Path]]:

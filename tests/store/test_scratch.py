@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nanobench.store.files import remove_tree
+from nanobench.store.files import remove_tree, spread
 from nanobench.store.store import Store
 
 Other = Callable[[str], subprocess.Popen[str]]
@@ -33,6 +33,22 @@ def test_scratch_is_a_private_directory_and_gone_afterwards(store: Store) -> Non
         assert stat.S_IMODE(first.stat().st_mode) == 0o755
         assert os.listdir(first) == []
     assert os.listdir(store.root / "scratch") == []
+
+
+def test_on_ext4_each_scratch_directory_lies_elsewhere(store: Store) -> None:
+    kind = subprocess.run(["stat", "--file-system", "--format=%T", store.root], check=True, capture_output=True)
+    if kind.stdout != b"ext2/ext3\n":
+        pytest.skip("not on ext4")
+    said = subprocess.run(["lsattr", "-d", store.root / "scratch"], check=True, capture_output=True).stdout
+    assert b"T" in said.split()[0]
+    again = Store(store.root)
+    with again.scratch("agent") as place:
+        assert place.is_dir()
+
+
+def test_a_file_system_without_the_flag_does_as_well() -> None:
+    spread(Path("/proc/self"))
+    spread(Path("/nonexistent"))
 
 
 def test_scratch_is_removed_whatever_is_in_it(store: Store, tmp_path: Path) -> None:
