@@ -83,33 +83,27 @@ def test_a_server_that_fails_is_the_providers_doing_tried_four_times_and_not_sco
     assert verified.code == 0, verified.out
 
 
-def test_a_refused_key_is_tried_twice_and_is_told_to_nobody_even_when_the_provider_echoes_it(
+def test_a_refused_key_is_tried_twice_and_the_providers_words_tell_it_to_nobody_and_move_no_terminal(
     run: Any, tmp_path: Path
 ) -> None:
-    done = run(401, message=f"the key {KEY} is wrong", type="authentication_error")
+    words = f"the key {KEY} is wrong \x1b[2J\x1b]0;owned\x07 \x9b31m \u202e all good"
+    done = run(401, message=words, type="authentication_error")
     result = only(done)
     assert [attempt["cause"] for attempt in result["attempts"]] == ["provider_refused"] * 2
     assert "score" not in result
-    assert "the key *** is wrong" in result["attempts"][0]["detail"]
+    assert "the key *** is wrong \x1b[2J" in result["attempts"][0]["detail"]
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert KEY.encode() not in kept
-    assert KEY not in done.out + done.err
+    for text in (done.out, done.err):
+        assert KEY not in text
+        assert not [c for c in text if not c.isprintable() and c != "\n"]
+    assert "\\x1b[2J" in done.err
 
 
 def test_a_rate_limit_that_stays_is_scored_and_can_be_told_apart(run: Any) -> None:
     result = only(run(429, message="slow down", type="rate_limit_error"))
     assert [attempt["cause"] for attempt in result["attempts"]] == ["rate_limit"] * 4
     assert (result["cause"], result["score"]["value"]) == ("rate_limit", "0.0")
-
-
-def test_what_a_provider_says_cannot_move_the_terminal(run: Any) -> None:
-    done = run(400, message="\x1b[2J\x1b]0;owned\x07 \x9b31m \u202e all good", type="bad_request")
-    result = only(done)
-    assert result["cause"] == "provider_refused"
-    for text in (done.out, done.err):
-        assert not [c for c in text if not c.isprintable() and c != "\n"]
-    assert "\\x1b[2J" in done.err
-    assert "\x1b[2J" in result["attempts"][0]["detail"]
 
 
 def test_a_machine_that_fails_is_nobodys_score(

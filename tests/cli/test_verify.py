@@ -58,7 +58,7 @@ def test_outside_of_a_project_nothing_is_confirmed_that_was_not_compared(
     done = nanobench("verify", nop_bundle, "--offline", "--json")
     assert done.code == 3
     assert done.document["steps"]["lock"]["verdict"] == "unknown"
-    assert "--project" in done.document["steps"]["lock"]["reasons"][0]
+    assert "NB_NO_PUBLISHED_LOCK" in done.document["steps"]["lock"]["reasons"][0]
 
 
 def test_a_project_that_is_named_and_is_none_is_wrong_usage(nanobench: Any, nop_bundle: Path, tmp_path: Path) -> None:
