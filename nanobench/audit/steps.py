@@ -42,4 +42,5 @@ def sorted_out(errors: Iterable[NanobenchError]) -> tuple[tuple[str, ...], tuple
         target = questions if isinstance(error, CannotTell | MachineFailure) else problems
         place = f"{error.where}: " if error.where else ""
         target += [f"{error.code}: {place}{error.message}", *(f"{error.code}: {detail}" for detail in error.details)]
+        target += [f"{error.code}: → {error.hint}"] if error.hint else []
     return tuple(problems), tuple(questions)

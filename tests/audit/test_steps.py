@@ -32,7 +32,7 @@ def test_exit_1_is_a_definite_no_and_3_no_telling(steps: list[object], code: int
 
 def test_a_missing_input_and_a_broken_machine_are_questions_a_refusal_is_a_problem() -> None:
     problems, questions = sorted_out(
-        (Refused("A", "no", details=("x", "y")), CannotTell("B", "missing"), MachineFailure("C", "full"))
+        (Refused("A", "no", details=("x", "y"), hint="z"), CannotTell("B", "missing"), MachineFailure("C", "full"))
     )
-    assert problems == ("A: no", "A: x", "A: y")
+    assert problems == ("A: no", "A: x", "A: y", "A: → z")
     assert [q[:1] for q in questions] == ["B", "C"]
