@@ -13,6 +13,8 @@ git ls-files -z -- ':(glob)**/.gitignore' >"$out/rulefiles"
 GIT_WORK_TREE=$out/rules git checkout-index -z --stdin --prefix="$out/rules/" <"$out/rulefiles"
 
 cd /nanobench/tree
+# Compares contents; without it, adding would write every file anew, since objects that are read-only do not count.
+git update-index -q --refresh || true
 git add --update .
 # Behind ./ no name is mistaken for an option or a pathspec.
 git ls-files -z --others >"$out/names"
