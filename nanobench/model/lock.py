@@ -28,7 +28,7 @@ from nanobench.model.upstream import LockedUpstream
 
 LOCK_VERSION: Final = 1
 LOCK_REVISION: Final = 1
-RECIPE: Final = 1
+RECIPE: Final = 2
 PLATFORM: Final = "linux/amd64"
 
 PURL = r"pkg:[a-z]+/[^\s]+@[^\s]+"

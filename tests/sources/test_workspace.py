@@ -102,6 +102,13 @@ def test_there_is_one_commit_and_nothing_else(gitbox: Gitbox, grow: Grow) -> Non
     assert not list((root / ".git").rglob("logs")) and not list((root / ".git").rglob("hooks"))
 
 
+def test_all_objects_lie_in_one_pack(gitbox: Gitbox, grow: Grow) -> None:
+    root = grown(grow, "base")
+    make_repository(gitbox, root)
+    files = sorted(path.suffix for path in (root / ".git/objects").rglob("*") if path.is_file())
+    assert files == [".idx", ".pack"]
+
+
 def test_the_repository_is_the_same_bytes_for_everyone(gitbox: Gitbox, grow: Grow) -> None:
     one, two = grown(grow, "one"), grown(grow, "two")
     made = make_repository(gitbox, one)

@@ -13,5 +13,7 @@ git update-ref refs/heads/main "$commit"
 # An index without times of this machine: git compares contents until it has seen the files once.
 rm .git/index
 git read-tree "$tree"
+# One pack: a workspace is copied and removed for every run, and each loose object would cost as much as a file.
+git -c pack.threads=1 repack -a -d -n -q
 chmod -R u=rwX,go=rX .git
 echo "$commit $tree"
