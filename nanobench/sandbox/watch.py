@@ -14,6 +14,7 @@ from nanobench.sandbox.processes import Load, Processes
 QUICKEST, SLOWEST = 0.02, 0.25  # seconds between two looks
 SHARE = 20  # a look may take a twentieth of the time
 UNLINKED_EVERY = 1.0  # seconds
+LAST = 60.0  # seconds that the last look may take: nothing runs any more, and a hasty one would blame the neighbours
 
 
 class Watch:
@@ -52,7 +53,7 @@ class Watch:
 
     def last(self) -> Ended | None:
         """The limit that the command passed after the last look, once it has ended."""
-        over = self._files.over() or any(disk.over(monotonic() + SLOWEST) for disk in self._disks)
+        over = self._files.over() or any(disk.over(monotonic() + LAST) for disk in self._disks)
         return Ended.DISK if over else None
 
     def _judge(self, now: float) -> Ended | None:
