@@ -24,6 +24,7 @@ from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Limits
 from nanobench.model.fields import Digest
 from nanobench.model.lock import (
+    RECIPE,
     EnvironmentLock,
     GateVerdict,
     LockedImage,
@@ -66,7 +67,7 @@ def task_lock() -> TaskLock:
     return TaskLock(
         version=1,
         revision=1,
-        recipe=1,
+        recipe=RECIPE,
         task="x",
         spec_sha256=document_sha256({"id": "x"}),
         environment=Reference(name="env", sha256=ZERO),
