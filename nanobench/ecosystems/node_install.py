@@ -21,11 +21,11 @@ from packageurl import PackageURL
 
 from nanobench.archives.entries import Entry
 from nanobench.archives.names import shown
+from nanobench.ecosystems.installed import stamped
 from nanobench.ecosystems.node_layer import manager_path
 from nanobench.ecosystems.node_lockfile import LOCKFILES, read_plain, with_registry
 from nanobench.ecosystems.node_tarballs import check_tarballs
-from nanobench.ecosystems.py_sealed import PINS, SCRATCH, TOOLS, Workshop
-from nanobench.ecosystems.py_tree import stamped
+from nanobench.ecosystems.workshop import PINS, SCRATCH, TOOLS, Workshop
 from nanobench.errors import Refused
 from nanobench.formats.digest import split
 from nanobench.model.environment import NodeRequest

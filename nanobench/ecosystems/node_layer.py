@@ -14,8 +14,8 @@ from packageurl import PackageURL
 from nanobench.archives.entries import Entry
 from nanobench.archives.names import problem
 from nanobench.archives.reader import extract
+from nanobench.ecosystems.installed import stamped
 from nanobench.ecosystems.npm import NODE
-from nanobench.ecosystems.py_tree import stamped
 from nanobench.errors import Refused
 from nanobench.model.lock import Package
 from nanobench.store.store import Store

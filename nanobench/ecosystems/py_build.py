@@ -10,8 +10,9 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from nanobench.archives.reader import extract
 from nanobench.ecosystems.py_install import make_venv
-from nanobench.ecosystems.py_sealed import UV, Workshop, wheels_of
+from nanobench.ecosystems.py_sealed import UV, run, tools, wheels_of
 from nanobench.ecosystems.py_target import best_wheel
+from nanobench.ecosystems.workshop import Workshop
 from nanobench.errors import Refused
 from nanobench.model.lock import Built, Package
 from nanobench.sandbox.interface import MOUNTS, Mount
@@ -41,7 +42,7 @@ def build_wheels(packages: Sequence[Package], *, shop: Workshop, locked: Iterabl
             results.append(before)
             continue
         venv = venv or _build_environment(packages, shop)
-        made = _build(sdist, venv, shop.tools(packages), shop)
+        made = _build(sdist, venv, tools(shop, packages), shop)
         if before is not None and made != before:
             raise Refused(
                 "NB_SDIST_DIFFERS",
@@ -66,7 +67,8 @@ def _build(sdist: Package, venv: Mount, tools: Mount, shop: Workshop) -> Built:
     shop.engine.own(source)
     shop.engine.own(out)
     flags = f"-g0 -ffile-prefix-map={_SOURCE}=."
-    shop.run(
+    run(
+        shop,
         *(UV, "build", "--wheel", "--no-build-isolation", "--python", f"{_BUILD}/bin/python", "--out-dir", _OUT),
         *("--no-config", "--no-cache", "--offline", "--no-index", "--no-python-downloads", "--no-progress"),
         *("--color", "never", _SOURCE),

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from nanobench.archives.entries import Entry
-from nanobench.ecosystems.py_sealed import PYTHON, VENV, Workshop
-from nanobench.ecosystems.py_tree import stamped
+from nanobench.ecosystems.installed import stamped
+from nanobench.ecosystems.py_sealed import PYTHON, VENV, run
+from nanobench.ecosystems.workshop import Workshop
 from nanobench.errors import Refused
 from nanobench.sandbox.interface import MOUNTS, Mount
 
@@ -29,7 +30,8 @@ def bytecode(*, shop: Workshop) -> tuple[Entry, ...]:
     shop.engine.own(out)
     script = Path(__file__).with_name("py_inside_bytecode.py").read_text(encoding="utf-8")
     library = f"/usr/lib/python{shop.target.python}"
-    shop.run(
+    run(
+        shop,
         *(PYTHON, "-S", "-B", "-P", "-c", script, _OUT),
         *("/usr/lib/python3/dist-packages", library, f"{VENV}/lib/python{shop.target.python}"),
         phase="bytecode",

@@ -11,9 +11,10 @@ from attrs import frozen
 from packaging.utils import canonicalize_name
 
 from nanobench.archives.entries import Entry
+from nanobench.ecosystems.installed import snapshot, stamped, tidied
 from nanobench.ecosystems.py_install import add_wheels
-from nanobench.ecosystems.py_sealed import VENV, Workshop, uv_install, wheels_of
-from nanobench.ecosystems.py_tree import snapshot, stamped, tidied
+from nanobench.ecosystems.py_sealed import VENV, pins, run, tools, uv_install, wheels_of
+from nanobench.ecosystems.workshop import Workshop
 from nanobench.errors import Refused
 from nanobench.model.lock import Package
 from nanobench.sandbox.interface import WORKSPACE, Mount
@@ -61,11 +62,12 @@ def editable(
     if wheels:
         add_wheels(home, wheels, packages, shop)
     before = snapshot(home.source), snapshot(work.source)
-    shop.run(
+    run(
+        shop,
         *uv_install("--no-build-isolation", "--editable", WORKSPACE, python=f"{VENV}/bin/python"),
         phase="editable",
         env={"CFLAGS": "-g0", "CXXFLAGS": "-g0", **(env or {})},
-        mounts=(home, work, shop.tools(packages), shop.pins(())),
+        mounts=(home, work, tools(shop, packages), pins(shop, ())),
         refusal=partial(
             Refused,
             "NB_EDITABLE",

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from nanobench.archives.entries import Entry
-from nanobench.ecosystems.py_sealed import PINS, PYTHON, UV, VENV, Pinned, Workshop, uv_install, wheels_of
-from nanobench.ecosystems.py_tree import tidied
+from nanobench.ecosystems.installed import tidied
+from nanobench.ecosystems.py_sealed import PYTHON, UV, VENV, Pinned, pins, run, tools, uv_install, wheels_of
+from nanobench.ecosystems.workshop import PINS, Workshop
 from nanobench.errors import Refused
 from nanobench.model.lock import Built, Package
 from nanobench.sandbox.interface import Mount
@@ -30,10 +31,11 @@ def install(packages: Sequence[Package], *, shop: Workshop, built: Iterable[Buil
     """
     venv = shop.directory("venv")
     make_venv(venv, VENV, wheels_of(packages, "python", built), packages, shop)
-    shop.run(
+    run(
+        shop,
         *(UV, "pip", "check", "--no-config", "--no-cache", "--offline", "--python", f"{VENV}/bin/python"),
         phase="check",
-        mounts=(Mount(source=venv, target=VENV), shop.tools(packages)),
+        mounts=(Mount(source=venv, target=VENV), tools(shop, packages)),
         refusal=partial(
             Refused,
             "NB_PYTHON_CONFLICT",
@@ -53,7 +55,7 @@ def make_venv(path: Path, target: str, wheels: Sequence[Pinned], packages: Itera
     shop.engine.own(path)
     home = Mount(source=path, target=target, writable=True)
     refusal = partial(Refused, "NB_PYTHON_INSTALL", "the virtual environment could not be made", where=target)
-    shop.run(PYTHON, "-m", "venv", "--without-pip", target, phase="venv", mounts=(home,), refusal=refusal)
+    run(shop, PYTHON, "-m", "venv", "--without-pip", target, phase="venv", mounts=(home,), refusal=refusal)
     if not (path / shop.target.site_packages).is_dir():
         raise Refused(
             "NB_PYTHON_VERSION",
@@ -67,12 +69,13 @@ def make_venv(path: Path, target: str, wheels: Sequence[Pinned], packages: Itera
 
 def add_wheels(home: Mount, wheels: Sequence[Pinned], packages: Iterable[Package], shop: Workshop) -> None:
     """Install pinned wheels into the environment that is mounted at ``home``."""
-    shop.run(
+    run(
+        shop,
         *uv_install(
             "--no-build", "--require-hashes", "-r", f"{PINS}/requirements.txt", python=f"{home.target}/bin/python"
         ),
         phase="install",
-        mounts=(home, shop.tools(packages), shop.pins(wheels)),
+        mounts=(home, tools(shop, packages), pins(shop, wheels)),
         refusal=partial(
             Refused,
             "NB_PYTHON_INSTALL",

@@ -11,8 +11,8 @@ from nanobench.ecosystems.py_bytecode import bytecode
 from nanobench.ecosystems.py_editable import Editable, editable
 from nanobench.ecosystems.py_install import install
 from nanobench.ecosystems.py_resolve import resolve
-from nanobench.ecosystems.py_sealed import Workshop
 from nanobench.ecosystems.py_target import Target, target_of
+from nanobench.ecosystems.workshop import Workshop
 
 __all__ = [
     "Editable",

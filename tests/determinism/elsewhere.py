@@ -158,7 +158,7 @@ class Parts:
     def _date(self) -> int:
         """Seconds since 1970, by the clock inside."""
         with workshop(self.built, self.bench, "clock") as shop:
-            shop.run("/bin/date", "+%s", phase="clock", refusal=lambda **_: Refused("TEST", "no date"))
+            shop.command("/bin/date", "+%s", phase="clock", refusal=lambda **_: Refused("TEST", "no date"))
             return int(next(shop.scratch.glob("*-log/output")).read_text())
 
     def _debian(self) -> str:

@@ -22,8 +22,8 @@ from nanobench.ecosystems.npm import NODE, package_of
 from nanobench.ecosystems.npm_lockfile import purl_of, tarball_path
 from nanobench.ecosystems.npm_registry import look_up, obtain
 from nanobench.ecosystems.online import Online
-from nanobench.ecosystems.py_sealed import Workshop
 from nanobench.ecosystems.python import target_of
+from nanobench.ecosystems.workshop import Workshop
 from nanobench.formats.converter import structure, unstructure
 from nanobench.image.realise import Locks, realise_environment
 from nanobench.image.workbench import Workbench

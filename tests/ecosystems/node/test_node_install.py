@@ -18,7 +18,7 @@ from nanobench.archives.entries import Entry
 from nanobench.archives.layer import LayerFacts
 from nanobench.ecosystems import node
 from nanobench.ecosystems.node_tarballs import check_tarballs
-from nanobench.ecosystems.py_sealed import Workshop
+from nanobench.ecosystems.workshop import Workshop
 from nanobench.errors import Refused
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import NodeRequest

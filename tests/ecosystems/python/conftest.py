@@ -273,7 +273,7 @@ def inside(new_shop: Callable[..., Workshop]) -> Callable[..., str]:
 
     def run(*argv: str, trees: tuple[Path, ...] = (), mounts: tuple[Mount, ...] = ()) -> str:
         shop = new_shop(*trees)
-        shop.run(*argv, phase="test", refusal=partial(Refused, "TEST", "it failed"), mounts=mounts)
+        shop.command(*argv, phase="test", refusal=partial(Refused, "TEST", "it failed"), mounts=mounts)
         return next(shop.scratch.glob("*-log/output")).read_text()
 
     return run

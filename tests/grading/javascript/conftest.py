@@ -13,8 +13,8 @@ from nanobench.archives.layer import write_layer
 from nanobench.archives.unpack import unpack_layer
 from nanobench.ecosystems import node
 from nanobench.ecosystems.online import Online
-from nanobench.ecosystems.py_sealed import Workshop
 from nanobench.ecosystems.python import target_of
+from nanobench.ecosystems.workshop import Workshop
 from nanobench.formats.converter import structure, unstructure
 from nanobench.grading.suites import Grader, Grading
 from nanobench.image.realise import Locks, realise_environment

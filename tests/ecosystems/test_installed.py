@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nanobench.archives.entries import Entry
-from nanobench.ecosystems.py_tree import snapshot, stamped, tidied
+from nanobench.ecosystems.installed import snapshot, stamped, tidied
 from nanobench.errors import Refused
 
 EPOCH = 1_000_000_000

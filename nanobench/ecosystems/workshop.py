@@ -1,0 +1,95 @@
+"""Run a tool inside the locked image: what every build and install needs, and how it fails."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from attrs import field, frozen
+
+from nanobench.ecosystems.py_target import Target
+from nanobench.errors import MachineFailure, Refused
+from nanobench.sandbox.interface import MOUNTS, Ended, Engine, Mount, Request, SandboxLimits
+from nanobench.store.store import Store
+
+TOOLS, PINS, SCRATCH = f"{MOUNTS}/tools", f"{MOUNTS}/pins", f"{MOUNTS}/scratch"
+
+LIMITS = SandboxLimits(cpus=2, memory_mib=8192, pids=512, disk_mib=16384, seconds=1800)
+"""Building and installing is the curator's errand, so these are ours and not the environment's."""
+
+_TAIL = 30
+_TAIL_BYTES = 16 << 10
+
+
+@frozen(kw_only=True)
+class Workshop:
+    """The locked image and a private directory to work in.
+
+    Args:
+        layers: unpacked layer trees of the image, lowest first.
+        scratch: empty, private, on the store's file system; what is returned refers to files in it, so it must
+            outlive that.
+        epoch: source_date_epoch of the environment.
+    """
+
+    engine: Engine
+    store: Store
+    layers: tuple[Path, ...]
+    scratch: Path
+    epoch: int
+    target: Target
+    _serial: list[int] = field(factory=lambda: [0], init=False, repr=False, eq=False)
+
+    def directory(self, purpose: str) -> Path:
+        """A new empty directory in the scratch; the sandbox may be given it."""
+        self._serial[0] += 1
+        path = self.scratch / f"{self._serial[0]}-{purpose}"
+        path.mkdir(mode=0o755)
+        return path
+
+    def command(
+        self,
+        *argv: str,
+        phase: str,
+        refusal: Callable[..., Refused],
+        mounts: Iterable[Mount] = (),
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/",
+    ) -> None:
+        """Run one command to its good end, ``/tmp`` on disk, no bytecode written, the clock of the build fixed.
+
+        Raises:
+            Refused: ``refusal``, given the last lines of the command's output as ``details``, when it fails.
+            MachineFailure: ``NB_LIMIT`` when it ran into a limit.
+        """
+        log, temporary = self.directory("log") / "output", self.directory("tmp")
+        self.engine.own(temporary)
+        request = Request(
+            layers=self.layers,
+            argv=argv,
+            limits=LIMITS,
+            stdout=log,
+            stderr=log,
+            cwd=cwd,
+            env=_environment(self.epoch) | dict(env or {}),
+            mounts=(*mounts, Mount(source=temporary, target=SCRATCH, writable=True)),
+            phase=phase,
+        )
+        finished = self.engine.run(request)
+        shutil.rmtree(temporary)
+        if finished.ended is not Ended.EXITED:
+            raise MachineFailure("NB_LIMIT", f"{phase} was stopped: {finished.ended.value}", where=argv[0])
+        if finished.exit_code != 0:
+            raise refusal(details=(f"exit code {finished.exit_code}", *_tail(log)))
+
+
+def _environment(epoch: int) -> dict[str, str]:
+    return {"SOURCE_DATE_EPOCH": str(epoch), "TMPDIR": SCRATCH, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _tail(path: Path) -> tuple[str, ...]:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+        lines = file.read().decode("utf-8", errors="replace").splitlines()
+    return tuple(line for line in lines if line.strip())[-_TAIL:]
