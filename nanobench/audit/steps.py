@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 from attrs import frozen
 
 from nanobench.errors import CannotTell, MachineFailure, NanobenchError
-
-Verdict = Literal["pass", "fail", "unknown"]
+from nanobench.model.lock import Verdict
 
 
 @frozen(kw_only=True)

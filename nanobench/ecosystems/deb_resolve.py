@@ -26,7 +26,7 @@ _ALWAYS = ("?essential", "?priority(required)", "ca-certificates", "git")
 _ARCHITECTURE = "amd64"
 _SECONDS = 900
 _INST = re.compile(r"Inst (?P<name>\S+) \((?P<version>\S+) .*\[(?P<arch>\S+)\]\)")
-_PASSED_ON = ("PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy", "HTTPS_PROXY", "NO_PROXY")
+_PASSED_ON = ("PATH", "HOME", "TMPDIR")
 
 # Empty files and directories that apt expects to be there.
 _DIRECTORIES = (
@@ -169,7 +169,12 @@ class _Apt:
 
     def _run(self, *argv: str) -> subprocess.CompletedProcess[str]:
         kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-        env = {**kept, "LC_ALL": "C", "APT_CONFIG": str(self._root.absolute() / "apt.conf")}
+        env = {
+            **kept,
+            **self._online.registries.proxies(),
+            "LC_ALL": "C",
+            "APT_CONFIG": str(self._root.absolute() / "apt.conf"),
+        }
         try:
             return subprocess.run(
                 argv, env=env, cwd=self._root, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,

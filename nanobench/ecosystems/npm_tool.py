@@ -17,7 +17,6 @@ from nanobench.errors import CannotTell, Refused
 from nanobench.store.store import Store
 
 SECONDS = 900
-_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 _NO_SOLUTION = re.compile(r"npm error code (E404|ETARGET|ERESOLVE|EBADENGINE|EBADPLATFORM|EINVALIDTAGNAME)")
 
 
@@ -87,8 +86,11 @@ class Npm:
             **({"cafile": str(bundle)} if bundle else {}),
         }
         env = {f"npm_config_{name}": value for name, value in settings.items()}
-        env |= {name: registries.env[name] for name in _PROXIES if registries.env.get(name)}
-        return env | {"HOME": str(self.work), "PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C.UTF-8"}
+        return (
+            env
+            | registries.proxies()
+            | {"HOME": str(self.work), "PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C.UTF-8"}
+        )
 
 
 def _failure(said: str, where: str) -> Refused | CannotTell:

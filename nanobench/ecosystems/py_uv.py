@@ -21,7 +21,6 @@ from nanobench.ecosystems.py_target import Target
 from nanobench.errors import CannotTell, NanobenchError, Refused
 
 SECONDS = 600
-_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _PATIENCE = ("UV_HTTP_TIMEOUT", "UV_HTTP_RETRIES")
 _NEWEST_GLIBC = 40
 """The newest ``manylinux_2_N`` that uv knows as a platform."""
@@ -101,9 +100,8 @@ class Resolver:
         self.online.note(index)
         # UTC: uv reads a plain date in the local time zone.
         env = {"HOME": str(self.work), "TZ": "UTC", "LC_ALL": "C.UTF-8", "UV_DEFAULT_INDEX": index}
-        proxies = [spelling for name in _PROXIES for spelling in (name, name.lower())]
-        env |= {name: registries.env[name] for name in (*proxies, *_PATIENCE) if registries.env.get(name)}
-        return env | ({"SSL_CERT_FILE": str(bundle)} if bundle else {})
+        env |= {name: registries.env[name] for name in _PATIENCE if registries.env.get(name)}
+        return env | registries.proxies() | ({"SSL_CERT_FILE": str(bundle)} if bundle else {})
 
 
 def _config(statics: Iterable[Static]) -> str:

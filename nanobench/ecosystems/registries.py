@@ -19,6 +19,7 @@ from packageurl.contrib.purl2url import get_download_url
 from nanobench.ecosystems.apt_sources import archive_uris
 from nanobench.errors import Misuse
 
+_PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _CA_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT")
 
 
@@ -77,6 +78,11 @@ class Registries:
         named = [Path(self.env[name]) for name in _CA_VARIABLES if self.env.get(name)]
         system = self.etc / "ssl/certs/ca-certificates.crt"
         return next((path for path in [*named, system] if path.is_file()), None)
+
+    def proxies(self) -> dict[str, str]:
+        """The proxy variables that are set, in both spellings: what the ecosystems' own tools are given."""
+        names = (spelling for name in _PROXY_VARIABLES for spelling in (name, name.lower()))
+        return {name: self.env[name] for name in names if self.env.get(name)}
 
     def _pip_files(self) -> Iterator[Path]:
         # pip reads global, then user, then PIP_CONFIG_FILE, the later ones winning; so look from the last.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from attrs import frozen
 
@@ -13,11 +13,9 @@ from nanobench.image.task import BuiltTask
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
-from nanobench.model.lock import HarnessLock, LockedImage
+from nanobench.model.lock import HarnessLock, LockedImage, Verdict
 from nanobench.model.task import Task
 from nanobench.sources.change import Change
-
-Verdict = Literal["pass", "fail", "unknown"]
 
 
 @frozen(kw_only=True)

@@ -10,13 +10,13 @@ from nanobench.formats.digest import document_sha256, sha256_hex, split
 from nanobench.gates.harness import HarnessGate
 from nanobench.gates.hermetic import HermeticGate
 from nanobench.gates.image import ImageGate
-from nanobench.gates.interface import Case, Finding, Gate, Verdict
+from nanobench.gates.interface import Case, Finding, Gate
 from nanobench.gates.schema import SchemaGate
 from nanobench.gates.source import SourceGate
 from nanobench.gates.verification import VerificationGate
 from nanobench.grading.interface import reporters_sha256
 from nanobench.model.fields import Digest, Document
-from nanobench.model.lock import LOCK_REVISION, RECIPE, GateVerdict
+from nanobench.model.lock import LOCK_REVISION, RECIPE, GateVerdict, Verdict
 
 GATES: tuple[Gate, ...] = (
     SchemaGate(),

@@ -31,6 +31,8 @@ LOCK_REVISION: Final = 1
 RECIPE: Final = 2
 PLATFORM: Final = "linux/amd64"
 
+Verdict = Literal["pass", "fail", "unknown"]
+
 PURL = r"pkg:[a-z]+/[^\s]+@[^\s]+"
 
 
@@ -196,7 +198,7 @@ class GateVerdict:
     """One gate's verdict; ``evidence`` is a blob in the store, the same bytes on every machine."""
 
     name: str = text(IDENTIFIER)
-    verdict: Literal["pass", "fail", "unknown"]
+    verdict: Verdict
     evidence_sha256: str = text(SHA256)
 
 
