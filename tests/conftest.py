@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from attrs import frozen
 from typer.testing import CliRunner
 
 from nanobench.cli.locked import current
 from nanobench.cli.main import app
 from nanobench.formats.digest import document_sha256
+from nanobench.gateway.serving import ServingThread
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
@@ -59,6 +63,28 @@ class Done:
     def document(self) -> Any:
         """What it said with ``--json``: the only thing on stdout."""
         return json.loads(self.out)
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Handler], str]]:
+    """``serve(handler)`` is the address of a server whose every request the handler answers, up to and with /v1."""
+    with ExitStack() as stack:
+
+        def begin(handler: Handler) -> str:
+            async def application() -> web.Application:
+                made = web.Application(client_max_size=64 << 20)
+                made.router.add_route("*", "/{path:.*}", handler)
+                return made
+
+            listening = socket.create_server(("127.0.0.1", 0))
+            port = listening.getsockname()[1]
+            stack.callback(ServingThread(application, listening, name="test-server").close)
+            return f"http://127.0.0.1:{port}/v1"
+
+        yield begin
 
 
 @pytest.fixture

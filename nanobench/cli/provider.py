@@ -74,7 +74,8 @@ def _endpoint(entry: ProviderEntry, asked: Asked, folder: Path) -> Endpoint:
         raise Misuse("NB_USAGE", "name at least one model", where="--model")
     env = asked.key_env or (entry.key_env if asked.key_file is None else None)
     file = asked.key_file or (folder / entry.key_file if entry.key_file and asked.key_env is None else None)
-    return Endpoint(address=Upstream(name=entry.name, base_url=entry.base_url, key=_key(env, file)), models=models)
+    address = Upstream(name=entry.name, kind=entry.kind, base_url=entry.base_url, key=_key(env, file))
+    return Endpoint(address=address, models=models)
 
 
 def _key(env: str | None, file: Path | None) -> Secret | None:

@@ -12,7 +12,8 @@ from enum import StrEnum
 
 from attrs import evolve, field, frozen
 
-from nanobench.gateway.answer import Answer, TokenCount, read_answer
+from nanobench.gateway.answer import Answer, TokenCount
+from nanobench.gateway.dialects import dialect_at
 from nanobench.model.fields import Document
 
 
@@ -102,7 +103,7 @@ class Exchange:
 
     def answer(self) -> Answer:
         """What the provider's bytes say."""
-        return read_answer(self.content_type or "", b"".join(c.data.raw() for c in self.chunks))
+        return dialect_at(self.path).read(self.content_type or "", b"".join(c.data.raw() for c in self.chunks))
 
     def with_usage(self) -> Exchange:
         """The same, naming the usage that its own bytes show."""

@@ -9,20 +9,14 @@ import aiohttp
 from aiohttp import web
 from attrs import evolve
 
-from nanobench.gateway.answer import read_answer
 from nanobench.gateway.client import fault_of, open_session, proxy_for
+from nanobench.gateway.dialects import DIALECTS, is_asked
 from nanobench.gateway.exchange import Fault
 from nanobench.gateway.recorder import Draft, Recorder
 from nanobench.gateway.redact import Redactor
-from nanobench.gateway.request import (
-    changes,
-    error_body,
-    is_chat,
-    read_request,
-    refuses_temperature,
-    sent,
-)
+from nanobench.gateway.request import ChatRequest, changes, read_request, refuses_temperature, sent
 from nanobench.gateway.upstream import Bounds, Pins, Upstream
+from nanobench.model.fields import Document
 
 _PASSED_HEADERS = ("Content-Type", "Retry-After", "Retry-After-Ms")
 _KEPT_OF_MALFORMED = 64 << 10
@@ -33,7 +27,8 @@ class Relay:
 
     def __init__(self, upstream: Upstream, pins: Pins, bounds: Bounds, recorder: Recorder) -> None:
         self._upstream, self._pins, self._bounds, self._recorder = upstream, pins, bounds, recorder
-        self._url = f"{upstream.base_url}/chat/completions"
+        self._dialect = DIALECTS[upstream.kind]
+        self._url = upstream.base_url + self._dialect.endpoint
         self._places = asyncio.Semaphore(bounds.parallel)
         self._session = open_session(bounds)
 
@@ -65,37 +60,37 @@ class Relay:
 
     async def _serve(self, request: web.Request, draft: Draft) -> web.StreamResponse:
         if reason := self._recorder.exhausted():
-            return _own_answer(draft, 400, Fault.LIMIT, reason)
-        if not is_chat(request.method, request.path):
-            return _own_answer(draft, 404, Fault.ENDPOINT, "only POST …/chat/completions is forwarded")
+            return self._own_answer(draft, 400, Fault.LIMIT, reason)
+        if not is_asked(self._dialect, request.method, request.path):
+            return self._own_answer(draft, 404, Fault.ENDPOINT, f"only POST …{self._dialect.endpoint} is forwarded")
         try:
             draft.request = await request.read()
         except web.HTTPRequestEntityTooLarge:
             limit = self._bounds.request_bytes
-            return _own_answer(draft, 413, Fault.REQUEST_TOO_LARGE, f"a request may have {limit} bytes")
+            return self._own_answer(draft, 413, Fault.REQUEST_TOO_LARGE, f"a request may have {limit} bytes")
         except web.RequestPayloadError:
-            return _own_answer(draft, 400, Fault.MALFORMED, "the request's body is not what its headers say")
+            return self._own_answer(draft, 400, Fault.MALFORMED, "the request's body is not what its headers say")
         return await self._forward(request, draft)
 
     async def _forward(self, request: web.Request, draft: Draft) -> web.StreamResponse:
         chat = read_request(draft.request)
         if chat is None:
             draft.request = draft.request[:_KEPT_OF_MALFORMED]
-            return _own_answer(draft, 400, Fault.MALFORMED, "the request is not a JSON object")
+            return self._own_answer(draft, 400, Fault.MALFORMED, "the request is not a JSON object")
         if self._pins.model is not None and chat.body.get("model") != self._pins.model:
-            return _own_answer(draft, 400, Fault.MODEL, f"only the model {self._pins.model} is asked")
-        draft.stream, draft.tools, draft.changes = chat.stream, chat.tools, changes(chat, self._pins)
+            return self._own_answer(draft, 400, Fault.MODEL, f"only the model {self._pins.model} is asked")
+        draft.stream, draft.tools, draft.changes = chat.stream, chat.tools, self._changes(chat)
         try:
             answer = await self._session.post(
                 self._url,
                 data=sent(chat, draft.changes),
-                headers=self._headers(draft),
+                headers=self._headers(request),
                 allow_redirects=False,
                 proxy=proxy_for(self._url),
             )
         except (aiohttp.ClientError, TimeoutError) as error:
             fault, detail = fault_of(error)
-            return _own_answer(draft, 504 if fault is Fault.TIMEOUT else 502, fault, detail)
+            return self._own_answer(draft, 504 if fault is Fault.TIMEOUT else 502, fault, detail)
         async with answer:
             draft.status = answer.status
             draft.content_type = draft.redactor.text(answer.headers.get("Content-Type", ""))
@@ -103,13 +98,17 @@ class Relay:
                 return await self._bad_request(draft, answer)
             return await self._pass_on(request, draft, answer)
 
-    def _headers(self, draft: Draft) -> dict[str, str]:
-        key = self._upstream.key
+    def _changes(self, chat: ChatRequest) -> Document:
+        return changes(chat, self._pins, self._dialect.additions(stream=chat.stream))
+
+    def _headers(self, request: web.Request) -> dict[str, str]:
+        kept = {name: request.headers[name] for name in self._dialect.headers if name in request.headers}
         return {
+            **kept,
             "Content-Type": "application/json",
             "Accept-Encoding": "identity",
-            "User-Agent": draft.headers.get("User-Agent", "nanobench"),
-            **({"Authorization": f"Bearer {key.reveal()}"} if key else {}),
+            "User-Agent": request.headers.get("User-Agent", "nanobench"),
+            **(self._dialect.authorization(self._upstream.key) if self._upstream.key else {}),
         }
 
     async def _pass_on(
@@ -154,8 +153,8 @@ class Relay:
         while data := await self._next(draft, answer):
             body += data
         if draft.fault is not None:
-            return _plain(502, draft.detail, draft.fault)
-        if refuses_temperature(read_answer(draft.content_type or "", body).error):
+            return self._plain(502, draft.detail, draft.fault)
+        if refuses_temperature(self._dialect.read(draft.content_type or "", body).error):
             draft.fail(Fault.TEMPERATURE, "the provider takes no temperature for this model")
             raise _TemperatureRefused(draft)
         return web.Response(status=answer.status, body=body, headers={"Content-Type": draft.content_type or ""})
@@ -166,6 +165,13 @@ class Relay:
         draft.request = first.request
         return await self._forward(request, draft)
 
+    def _own_answer(self, draft: Draft, status: int, fault: Fault, message: str) -> web.Response:
+        draft.fail(fault, message)
+        return self._plain(status, message, fault)
+
+    def _plain(self, status: int, message: str, fault: Fault) -> web.Response:
+        return web.json_response(self._dialect.error(f"gateway: {message}", str(fault)), status=status)
+
 
 class _TemperatureRefused(Exception):
     """The provider refused the pinned temperature; ``draft`` is the refused exchange."""
@@ -173,12 +179,3 @@ class _TemperatureRefused(Exception):
     def __init__(self, draft: Draft) -> None:
         super().__init__()
         self.draft = draft
-
-
-def _own_answer(draft: Draft, status: int, fault: Fault, message: str) -> web.Response:
-    draft.fail(fault, message)
-    return _plain(status, message, fault)
-
-
-def _plain(status: int, message: str, fault: Fault) -> web.Response:
-    return web.json_response(error_body(message, str(fault)), status=status)

@@ -1,9 +1,8 @@
-"""What a request may be, and how it is changed before it goes on: pure rules of the chat-completions wire."""
+"""What a request may be, and how it is changed before it goes on: pure rules that hold in every dialect."""
 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from attrs import frozen
@@ -11,13 +10,6 @@ from attrs import frozen
 from nanobench.gateway.answer import ApiError
 from nanobench.gateway.upstream import Pins
 from nanobench.model.fields import Document
-
-_ENDPOINT = re.compile(r"(/[A-Za-z0-9._-]+)*/chat/completions")
-
-
-def is_chat(method: str, path: str) -> bool:
-    """Whether this is the one endpoint that is forwarded, below any prefix."""
-    return method == "POST" and _ENDPOINT.fullmatch(path) is not None
 
 
 @frozen(kw_only=True)
@@ -41,14 +33,9 @@ def read_request(data: bytes) -> ChatRequest | None:
     return ChatRequest(body=body, stream=body.get("stream") is True, tools=bool(body.get("tools")))
 
 
-def changes(request: ChatRequest, pins: Pins) -> Document:
-    """The keys to set: the pinned temperature, and a stream's usage, which strict providers report only if asked."""
-    wanted: Document = {}
-    if pins.temperature is not None:
-        wanted["temperature"] = pins.temperature
-    if request.stream:
-        wanted["stream_options"] = {"include_usage": True}
-    return wanted
+def changes(request: ChatRequest, pins: Pins, additions: Document) -> Document:
+    """The keys to set: what the dialect adds, and the pinned temperature."""
+    return additions if pins.temperature is None else {**additions, "temperature": pins.temperature}
 
 
 def sent(request: ChatRequest, wanted: Document) -> bytes:
@@ -59,11 +46,6 @@ def sent(request: ChatRequest, wanted: Document) -> bytes:
 def refuses_temperature(error: ApiError | None) -> bool:
     """Whether a provider says that this model's sampling is forced."""
     return error is not None and "temperature" in error.message.lower()
-
-
-def error_body(message: str, code: str) -> dict[str, Any]:
-    """An answer of the gateway's own in the shape clients expect."""
-    return {"error": {"message": f"gateway: {message}", "type": "gateway_error", "code": code}}
 
 
 def _no_constant(name: str) -> Any:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from attrs import Attribute, field, frozen
 
 from nanobench.errors import Misuse
+from nanobench.model.provider import Wire
 
 
 class Secret:
@@ -49,9 +50,10 @@ def _clean_url(_: object, __: Attribute[str], value: str) -> None:
 
 @frozen(kw_only=True)
 class Upstream:
-    """An OpenAI-compatible provider: requests go to ``<base_url>/chat/completions``."""
+    """A provider: requests go to the endpoint of its ``kind`` below ``base_url``."""
 
     name: str
+    kind: Wire = "openai-compatible"
     base_url: str = field(validator=_clean_url, converter=_bare)
     key: Secret | None = field(default=None, repr=False)
 

@@ -33,10 +33,11 @@ _FAULTS = {
     Fault.ANSWER_TOO_LARGE: Cause.PROVIDER_FAILED,
 }
 
-_RATE_NAMES = re.compile(r"rate_?limit|too_many_requests|insufficient_quota|quota_exceeded|resource_exhausted")
+_MONEY_NAMES = re.compile(r"insufficient_quota|billing")
+_RATE_NAMES = re.compile(r"rate_?limit|too_many_requests|quota_exceeded|resource_exhausted")
 _CONTEXT_NAMES = re.compile(r"context_length|context_size|context_window|string_above_max_length")
 _CONTEXT_WORDS = re.compile(
-    r"maximum context length|context (length|size|window)|exceeds? the maximum number of tokens"
+    r"context (length|size|window|limit)|maximum model length|exceeds? the maximum number of tokens"
     r"|prompt is too long|input is too long|maximum (prompt|input) length",
     re.IGNORECASE,
 )
@@ -77,12 +78,18 @@ def _refusal(last: Exchange, answer: Answer) -> ApiError | None:
 
 
 def cause_of(error: ApiError) -> Cause:
-    """Whose doing an error is. A rate limit that mentions tokens is still a rate limit, so it is asked first."""
+    """Whose doing an error is.
+
+    An account without money is refused, though some say so with the status of a rate limit. A rate limit that
+    mentions tokens is still a rate limit. A request too large for the server is one that the conversation grew.
+    """
     names = f"{error.type} {error.code}"
     status = error.status or 0
+    if _MONEY_NAMES.search(names):
+        return Cause.PROVIDER_REFUSED
     if status == 429 or _RATE_NAMES.search(names):
         return Cause.RATE_LIMIT
-    if _CONTEXT_NAMES.search(names) or _CONTEXT_WORDS.search(error.message):
+    if status == 413 or _CONTEXT_NAMES.search(names) or _CONTEXT_WORDS.search(error.message):
         return Cause.CONTEXT
     if _RATE_WORDS.search(error.message) and status < 400:
         return Cause.RATE_LIMIT

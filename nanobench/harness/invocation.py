@@ -22,6 +22,7 @@ from nanobench.formats import json
 from nanobench.gateway.forwarder import forwarded
 from nanobench.harness.closure import ENTRY, MOUNT, NODE
 from nanobench.harness.prompt import check_prompt
+from nanobench.model.provider import Wire
 from nanobench.sandbox.interface import HOME, WORKSPACE, Mount, Request, SandboxLimits
 from nanobench.store.files import make_folder
 
@@ -65,8 +66,13 @@ class Places:
     stderr: Path
 
 
-def invocation(prompt: str, *, provider: str, model: str, max_turns: int = MAX_TURNS) -> Invocation:
+def invocation(
+    prompt: str, *, provider: str, model: str, wire: Wire = "openai-compatible", max_turns: int = MAX_TURNS
+) -> Invocation:
     """The invocation for one prompt; every provider is reached through the gateway, under its name.
+
+    Args:
+        wire: how the agent speaks to the provider; Nanocoder's own names for it are the same.
 
     Raises:
         Refused: ``NB_PROVIDER_NAME`` or ``NB_MODEL_NAME`` for a name that Nanocoder does not take, and what
@@ -83,7 +89,7 @@ def invocation(prompt: str, *, provider: str, model: str, max_turns: int = MAX_T
         env={
             "NANOCODER_CONFIG_DIR": CONFIG,
             "NANOCODER_DATA_DIR": f"{HOME}/.local/share/nanocoder",
-            "NANOCODER_PROVIDERS": json.dump([_provider(provider, model)]).decode("utf-8"),
+            "NANOCODER_PROVIDERS": json.dump([_provider(provider, model, wire)]).decode("utf-8"),
             "NANOCODER_MAX_TURNS": str(max_turns),
             "NANOCODER_CONTEXT_LIMIT": str(_CONTEXT),
             "NODE_DISABLE_COMPILE_CACHE": "1",
@@ -136,9 +142,10 @@ def agent_request(
     )
 
 
-def _provider(name: str, model: str) -> dict[str, object]:
+def _provider(name: str, model: str, wire: Wire) -> dict[str, object]:
     return {
         "name": name,
+        "sdkProvider": wire,
         "baseUrl": f"http://127.0.0.1:{PORT}/v1",
         "apiKey": _KEY,
         "models": [model],

@@ -8,12 +8,16 @@ from attrs import field, frozen
 
 from nanobench.model.fields import ENV_NAME, optional_text, text, texts
 
+Wire = Literal["openai-compatible", "anthropic"]
+"""How a provider is spoken to."""
+
 
 @frozen(kw_only=True)
 class ProviderEntry:
-    """One OpenAI-compatible endpoint; its key stands in an environment variable or in a file of its own."""
+    """One endpoint; its key stands in an environment variable or in a file of its own."""
 
     name: str = text(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+    kind: Wire = "openai-compatible"
     base_url: str = text(r"https?://[^\s@?#]+")
     models: tuple[str, ...] = texts(r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]*", default=())
     key_env: str | None = optional_text(ENV_NAME)

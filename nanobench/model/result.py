@@ -179,7 +179,7 @@ class ProviderFacts:
     """The provider as published: never a key, never an address with credentials."""
 
     name: str = text()
-    kind: Literal["openai-compatible", "scripted"]
+    kind: Literal["openai-compatible", "anthropic", "scripted"]
     base_url: str | None = optional_text()
     models: tuple[str, ...] = texts(nonempty=True)
 

@@ -35,8 +35,8 @@ def attempt_cell(stage: Stage, cell: Cell, provider: Provider, *, number: int, b
         (scratch / "grade").mkdir()
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
         bench.engine.own(workspace)  # the store may be one that another user filled
-        call = invocation(_prompt(stage, cell), provider=cell.provider, model=cell.model)
         with provider.upstream(stage.place.change.golden) as upstream:
+            call = invocation(_prompt(stage, cell), provider=cell.provider, model=cell.model, wire=upstream.kind)
             session = run_agent(stage.seat, call, upstream, workspace, scratch=scratch / "agent")
         run = _Run(cause=session.ending.cause, detail=session.ending.detail)
         if policy(run.cause).scored:

@@ -14,7 +14,7 @@ from nanobench.model.result import ProviderFacts
 
 @frozen(kw_only=True)
 class Endpoint:
-    """An OpenAI-compatible endpoint."""
+    """A provider at an address."""
 
     address: Upstream
     models: tuple[str, ...]
@@ -22,9 +22,8 @@ class Endpoint:
     @property
     def facts(self) -> ProviderFacts:
         """What a bundle says of it."""
-        return ProviderFacts(
-            name=self.address.name, kind="openai-compatible", base_url=self.address.base_url, models=self.models
-        )
+        address = self.address
+        return ProviderFacts(name=address.name, kind=address.kind, base_url=address.base_url, models=self.models)
 
     @contextmanager
     def upstream(self, golden_patch: bytes) -> Iterator[Upstream]:

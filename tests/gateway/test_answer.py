@@ -11,19 +11,22 @@ from hypothesis import strategies as st
 
 from nanobench.formats import json as canonical
 from nanobench.formats.converter import structure, unstructure
-from nanobench.gateway.answer import TokenCount, read_answer
+from nanobench.gateway.answer import TokenCount
+from nanobench.gateway.dialects import DIALECTS, Dialect
 from nanobench.gateway.exchange import Bytes, Exchange
 from nanobench.gateway.redact import Redactor
 from nanobench.gateway.upstream import Secret
 
+read_answer = DIALECTS["openai-compatible"].read
 KEY = "abacabadabacaba"
+ANTHROPIC = ("type", "content_block", "stop_reason", "input_tokens", "output_tokens")
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["choices", "delta", "message", "tool_calls", "index", "usage", "error", "code", "content"]
+                ["choices", "delta", "message", "tool_calls", "index", "usage", "error", "code", "content", *ANTHROPIC]
             ),
             inner,
             max_size=4,
@@ -33,16 +36,42 @@ ANYTHING = st.recursive(
 )
 
 
-@given(st.binary(max_size=200), st.sampled_from(["text/event-stream", "application/json", ""]))
-def test_no_bytes_make_the_reader_fail(body: bytes, kind: str) -> None:
-    read_answer(kind, body)
+WIRES = st.sampled_from(list(DIALECTS.values()))
 
 
-@given(ANYTHING, st.booleans())
-def test_no_json_makes_the_reader_fail_and_all_it_says_can_be_recorded(document: Any, stream: bool) -> None:
+@given(WIRES, st.binary(max_size=200), st.sampled_from(["text/event-stream", "application/json", ""]))
+def test_no_bytes_make_a_reader_fail(dialect: Dialect, body: bytes, kind: str) -> None:
+    dialect.read(kind, body)
+
+
+@given(WIRES, ANYTHING, st.booleans())
+def test_no_json_makes_a_reader_fail_and_all_it_says_can_be_recorded(
+    dialect: Dialect, document: Any, stream: bool
+) -> None:
     body = json.dumps(document).encode()
-    answer = read_answer("text/event-stream", b"data: " + body + b"\n\n") if stream else read_answer("", body)
-    canonical.dump(unstructure(answer))
+    said = ("text/event-stream", b"data: " + body + b"\n\n") if stream else ("", body)
+    canonical.dump(unstructure(dialect.read(*said)))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_answer_of_the_gateways_own_is_one_that_ends_a_conversation(dialect: Dialect, stream: bool) -> None:
+    answer = dialect.read(
+        "text/event-stream" if stream else "application/json", dialect.closing("enough", stream=stream)
+    )
+    assert (answer.whole, answer.text, answer.tool_calls, answer.error) == (True, True, 0, None)
+    refusal = dialect.read("application/json", json.dumps(dialect.error("no", "model")).encode())
+    assert refusal.error is not None and refusal.error.message == "no"
+
+
+def test_usage_of_a_message_is_known_when_its_last_event_has_come() -> None:
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 3, "output_tokens": 1}
+    start = {"type": "message_start", "message": {"usage": usage, "content": []}}
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}}
+    lines = [b"data: " + json.dumps(event).encode() + b"\n\n" for event in (start, end)]
+    read = DIALECTS["anthropic"].read
+    assert read("text/event-stream", lines[0]).usage is None
+    assert read("text/event-stream", b"".join(lines)).usage == TokenCount(input=8, output=9, cached=3)
 
 
 def test_an_unfinished_last_event_is_not_read() -> None:

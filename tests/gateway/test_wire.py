@@ -212,7 +212,7 @@ def test_a_run_without_a_request_shows_no_end(gateway: Gateway) -> None:
         ),
         (ApiError(status=200, message="Rate limit reached mid-stream"), Cause.RATE_LIMIT),
         (ApiError(status=403, message="rate limit of your plan"), Cause.PROVIDER_REFUSED),
-        (ApiError(status=400, code="insufficient_quota"), Cause.RATE_LIMIT),
+        (ApiError(status=400, code="insufficient_quota"), Cause.PROVIDER_REFUSED),
         (ApiError(status=300), Cause.PROVIDER_REFUSED),
         (ApiError(status=499), Cause.PROVIDER_REFUSED),
         (ApiError(status=500), Cause.PROVIDER_FAILED),

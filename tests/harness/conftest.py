@@ -188,7 +188,7 @@ class Bench:
         self.engine.own(workspace)
         aside.mkdir()
         write_config(self.place / "config")
-        call = change(invocation(prompt, provider="double", model="m", max_turns=max_turns))
+        call = change(invocation(prompt, provider="double", model="m", wire=upstream.kind, max_turns=max_turns))
         gateway = Gateway(upstream, directory=self.place / "gateway", transcript=self.place / "transcript")
         assert self.closure is not None
         places = Places(

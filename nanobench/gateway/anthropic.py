@@ -1,0 +1,82 @@
+"""Anthropic's Messages wire: https://docs.anthropic.com/en/api/messages and its streaming events."""
+
+from __future__ import annotations
+
+import json
+
+from nanobench.gateway.answer import Answer, TokenCount, error_in, number_in, objects_in, parts, text_in
+from nanobench.gateway.upstream import Secret
+from nanobench.model.fields import Document
+
+
+class Messages:
+    """The dialect ``anthropic``."""
+
+    endpoint = "/messages"
+    headers: tuple[str, ...] = ("anthropic-version", "anthropic-beta")
+
+    def authorization(self, key: Secret) -> dict[str, str]:
+        """The key in a header of its own."""
+        return {"x-api-key": key.reveal()}
+
+    def additions(self, *, stream: bool) -> Document:
+        """Nothing: usage is always told."""
+        del stream
+        return {}
+
+    def read(self, content_type: str, body: bytes) -> Answer:
+        """Content blocks, in events or in one message. Usage counts once the final event has told the output."""
+        form, events, _ = parts(content_type, body)
+        blocks: list[Document] = []
+        usage: Document = {}
+        finish, error = None, None
+        for event in events:
+            message = _object(event.get("message")) or event  # the first event holds what there is of a message
+            blocks += objects_in([event.get("content_block"), *objects_in(message.get("content"))])
+            usage |= {name: count for name, count in _object(message.get("usage")).items() if count is not None}
+            finish = text_in((_object(event.get("delta")) or event).get("stop_reason")) or finish
+            error = error_in(event) or error
+        return Answer(
+            form=form,
+            finish=finish,
+            done=any(event.get("type") == "message_stop" for event in events),
+            tool_calls=sum(block.get("type") == "tool_use" for block in blocks),
+            text=any(block.get("type") == "text" for block in blocks),
+            usage=_usage(usage) if finish is not None else None,
+            error=error,
+        )
+
+    def closing(self, text: str, *, stream: bool) -> bytes:
+        """A message of one block that says ``text`` and ends the turn."""
+        head = {"id": "nanobench", "type": "message", "role": "assistant", "model": "nanobench"}
+        none = {"input_tokens": 0, "output_tokens": 0}
+        block, end = {"type": "text", "text": text}, {"stop_reason": "end_turn", "stop_sequence": None}
+        if not stream:
+            return json.dumps({**head, "content": [block], **end, "usage": none}).encode()
+        start: Document = {**head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": none}
+        events: list[Document] = [
+            {"type": "message_start", "message": start},
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": end, "usage": none},
+            {"type": "message_stop"},
+        ]
+        return b"".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events)
+
+    def error(self, message: str, code: str) -> Document:
+        """An error event."""
+        return {"type": "error", "error": {"type": code, "message": message}}
+
+
+def _usage(usage: Document) -> TokenCount | None:
+    """Input is told in three parts; what was read from the cache is the cached one."""
+    fresh, output = number_in(usage.get("input_tokens")), number_in(usage.get("output_tokens"))
+    if fresh is None or output is None:
+        return None
+    read, written = (number_in(usage.get(f"cache_{name}_input_tokens", 0)) for name in ("read", "creation"))
+    return TokenCount(input=fresh + (read or 0) + (written or 0), output=output, cached=read)
+
+
+def _object(value: object) -> Document:
+    return value if isinstance(value, dict) else {}
