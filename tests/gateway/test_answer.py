@@ -19,14 +19,14 @@ from nanobench.gateway.upstream import Secret
 
 read_answer = DIALECTS["openai-compatible"].read
 KEY = "abacabadabacaba"
-ANTHROPIC = ("type", "content_block", "stop_reason", "input_tokens", "output_tokens")
+MORE = ("type", "content_block", "stop_reason", "input_tokens", "output_tokens")
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["choices", "delta", "message", "tool_calls", "index", "usage", "error", "code", "content", *ANTHROPIC]
+                ["choices", "delta", "message", "tool_calls", "index", "usage", "error", "code", "content", *MORE]
             ),
             inner,
             max_size=4,
