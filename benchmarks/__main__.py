@@ -16,7 +16,7 @@ from nanobench.cli import common
 from nanobench.cli.locked import current
 from nanobench.ecosystems.online import Online
 from nanobench.formats import json
-from nanobench.runner.stage import set_stage
+from nanobench.runner.stage import bring_agents, set_stage
 
 BENCHMARKS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "sandbox": sandbox.rows,
@@ -73,8 +73,10 @@ def _document(row: Row) -> dict[str, Any]:
 def _place(store: Path | None, repeats: int) -> Place:
     """Bring the tasks into the store, as ``run`` does: what is missing is fetched and built, and not measured."""
     project, bench = common.project(None), common.workbench(store)
+    tasks = {name: current(project, name) for name in TASKS}
     with Online() as online:
-        stages = {task: set_stage(current(project, task), online=online, bench=bench) for task in TASKS}
+        agents = bring_agents((task.harness for task in tasks.values()), online=online, bench=bench)
+        stages = {name: set_stage(task, agents, online=online, bench=bench) for name, task in tasks.items()}
     return Place(bench=bench, stages=stages, repeats=repeats)
 
 

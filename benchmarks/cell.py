@@ -30,7 +30,7 @@ _SUITE = Suite(name="idle", language="none", format="pytest", command=TRUE)
 def rows(place: Place) -> Iterator[Row]:
     """One row a task: the larger the workspace, the more there is to copy."""
     for name, stage in place.stages.items():
-        cell, bare = in_turns(place.repeats, partial(_cell, place, stage), bare_bubblewrap(stage.seat.trees))
+        cell, bare = in_turns(place.repeats, partial(_cell, place, stage), bare_bubblewrap(stage.place.image.trees))
         yield Row(
             name=f"a cell without agent and tests, {name}",
             unit="s",
@@ -47,6 +47,7 @@ def _cell(place: Place, stage: Stage) -> None:
         (scratch / "agent").mkdir()
         (scratch / "grade").mkdir()
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
-        session = run_agent(stage.seat, _IDLE, _NOBODY, workspace, scratch=scratch / "agent")
+        seat = stage.seat(stage.locked.harness.value.name)
+        session = run_agent(seat, _IDLE, _NOBODY, workspace, scratch=scratch / "agent")
         trial = try_patch(evolve(stage.place.arena, suites=(_SUITE,)), session.taken.patch, scratch=scratch / "grade")
         assert session.finished.exit_code == 0 and trial.grading.record.suite[0].exit_code == 0

@@ -18,7 +18,8 @@ _LIMITS = SandboxLimits(cpus=2, memory_mib=512, pids=32, disk_mib=64, seconds=60
 def rows(place: Place) -> Iterator[Row]:
     """One row: starting a process through the engine. What it adds is limits, a watcher, and root that is shed."""
     with place.bench.store.scratch("bench") as scratch:
-        ours, bare = in_turns(place.repeats, lambda: _engine(place, scratch), bare_bubblewrap(place.first.seat.trees))
+        trees = place.first.place.image.trees
+        ours, bare = in_turns(place.repeats, lambda: _engine(trees, place, scratch), bare_bubblewrap(trees))
     yield Row(
         name="the engine running /bin/true",
         unit="s",
@@ -36,9 +37,9 @@ def bare_bubblewrap(trees: tuple[Path, ...]) -> Callable[[], object]:
     return lambda: subprocess.run([*command, "--dev", "/dev", "--tmpfs", "/tmp", *TRUE], check=True)
 
 
-def _engine(place: Place, scratch: Path) -> None:
+def _engine(trees: tuple[Path, ...], place: Place, scratch: Path) -> None:
     request = Request(
-        layers=place.first.seat.trees,
+        layers=trees,
         argv=TRUE,
         limits=_LIMITS,
         stdout=scratch / "stdout",

@@ -23,6 +23,7 @@ from nanobench.cli.main import app
 from nanobench.formats.digest import document_sha256
 from nanobench.gateway.serving import ServingThread
 from nanobench.grading.locked import LockedArena, locked_arena
+from nanobench.harness.session import Seat
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Limits
@@ -40,7 +41,7 @@ from nanobench.model.lock import (
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
 from nanobench.project.files import Project
 from nanobench.project.stale import REVISION_GATES
-from nanobench.runner.stage import Stage, set_stage
+from nanobench.runner.stage import Stage, bring_agents, set_stage
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.store.store import Store
 
@@ -127,7 +128,7 @@ def cell_result() -> CellResult:
     """A resolved cell of the task ``x``."""
     return CellResult(
         schema=1,
-        cell=Cell(task="x", provider="p", model="m/1:b", mode="hinted", repeat=0),
+        cell=Cell(task="x", harness="nanocoder-1.30.0", provider="p", model="m/1:b", mode="hinted", repeat=0),
         lock_sha256=ZERO,
         image_manifest=Digest("sha256:" + ZERO),
         harness_sha256=ZERO,
@@ -262,4 +263,12 @@ def _called(*arguments: object, env: dict[str, str] | None = None) -> Done:
 @pytest.fixture(scope="session")
 def stage(repository: Project, bench: Workbench, demo: str) -> Stage:
     """The demo task, ready to run."""
-    return set_stage(current(repository, demo), online=None, bench=bench)
+    locked = current(repository, demo)
+    agents = bring_agents([locked.harness], online=None, bench=bench)
+    return set_stage(locked, agents, online=None, bench=bench)
+
+
+@pytest.fixture(scope="session")
+def seat(stage: Stage) -> Seat:
+    """Where the demo task's own agent sits."""
+    return stage.seat(stage.locked.harness.value.name)

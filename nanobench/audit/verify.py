@@ -28,9 +28,9 @@ from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.grading.trial import try_patch
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
-from nanobench.model.lock import TaskLock
+from nanobench.model.lock import HarnessLock, TaskLock
 from nanobench.model.result import Cause, CellResult, Outcome
-from nanobench.project.files import Project
+from nanobench.project.files import L, Locked, Project
 from nanobench.project.stale import gate_reasons
 
 
@@ -73,33 +73,43 @@ def _check_locks(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]
     for task in sorted({cell.task for cell in bundle.run.cells}):
         locked = bundle.task_lock(task)
         bundle.environment_lock(locked.value)
-        harness = bundle.harness_lock(locked.value)
+        bundle.harness_lock(locked.value)
         yield from gate_reasons(locked.value)
-        yield from _against_project(task, locked.sha256, audit.project)
+        yield from _against_project(bundle, locked, audit.project)
         for result in _results(bundle, task):
-            made_from = {
-                "lock_sha256": (result.lock_sha256, locked.sha256),
-                "image_manifest": (result.image_manifest, locked.value.image.manifest_digest),
-                "harness_sha256": (result.harness_sha256, harness.sha256),
-                "nanocoder": (result.nanocoder, harness.value.nanocoder),
-            }
-            for key, (says, lock) in made_from.items():
-                if says != lock:
-                    yield f"{result.cell.id}: {key}: the result says {says}, the lock {lock}"
+            yield from _made_from(result, locked, bundle.run_harness_lock(result.cell.harness))
+    for name in sorted(bundle.run.harnesses):
+        yield from _against_project(bundle, bundle.run_harness_lock(name), audit.project)
 
 
-def _against_project(task: str, sha256: str, project: Project | None) -> Iterator[str | NanobenchError]:
-    if project is None or not project.has_lock(TaskLock, task):
+def _made_from(result: CellResult, task: Locked[TaskLock], harness: Locked[HarnessLock]) -> Iterator[str]:
+    """Where a result names other inputs than the locks of its cell."""
+    made_from = {
+        "lock_sha256": (result.lock_sha256, task.sha256),
+        "image_manifest": (result.image_manifest, task.value.image.manifest_digest),
+        "harness_sha256": (result.harness_sha256, harness.sha256),
+        "nanocoder": (result.nanocoder, harness.value.nanocoder),
+    }
+    for key, (says, lock) in made_from.items():
+        if says != lock:
+            yield f"{result.cell.id}: {key}: the result says {says}, the lock {lock}"
+
+
+def _against_project(bundle: Bundle, found: Locked[L], project: Project | None) -> Iterator[str | NanobenchError]:
+    """Whether the project publishes the very lock that a bundle holds."""
+    kind, name = type(found.value), found.path.name.removesuffix(".lock.toml")
+    where = found.path.relative_to(bundle.root).as_posix()
+    if project is None or not project.has_lock(kind, name):
         yield CannotTell(
             "NB_NO_PUBLISHED_LOCK",
             "there is no published lock to compare the bundle's with",
-            where=f"locks/{task}.lock.toml",
+            where=where,
             hint="run this in the project that publishes the lock, or name it with --project",
         )
         return
-    published = project.lock(TaskLock, task).sha256
-    if published != sha256:
-        yield f"locks/{task}.lock.toml: the bundle's has sha256 {sha256}, this project's {published}"
+    published = project.lock(kind, name).sha256
+    if published != found.sha256:
+        yield f"{where}: the bundle's has sha256 {found.sha256}, this project's {published}"
 
 
 def _check_scores(bundle: Bundle) -> Iterator[str | NanobenchError]:

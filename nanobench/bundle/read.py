@@ -66,6 +66,11 @@ class Bundle:
         found = self._lock(f"harness/{lock.harness.name}.lock.toml", HarnessLock)
         return _same(found, lock.harness.sha256, f"{self.root}/locks/{lock.task}.lock.toml: harness.sha256")
 
+    def run_harness_lock(self, name: str) -> Locked[HarnessLock]:
+        """The lock of a harness that cells ran with; the run must have named its digest."""
+        found = self._lock(f"harness/{name}.lock.toml", HarnessLock)
+        return _same(found, self.run.harnesses.get(name, ""), f"{self.root}/{RUN}: harnesses.{name}")
+
     def integrity_problems(self) -> Iterator[str]:
         """Every file that is missing, changed or not named, and every cell or blob that the run lacks."""
         present = set(_walk(self.root))
@@ -82,11 +87,17 @@ class Bundle:
         yield from self._copied_transcripts()
 
     def _plan_problems(self) -> Iterator[str]:
-        """A plan is every task × model × mode × repeat from 0 on, once: a cell left out or doubled shows."""
+        """A plan is every task × harness × model × mode × repeat from 0 on, once: a cell left out or doubled shows.
+
+        Where no harness was chosen each task has only its own.
+        """
         cells = self.run.cells
-        tasks, models, modes = ({getattr(c, axis) for c in cells} for axis in ("task", "model", "mode"))
+        tasks, harnesses, models, modes = (
+            {getattr(c, axis) for c in cells} for axis in ("task", "harness", "model", "mode")
+        )
         repeats = range(max((c.repeat for c in cells), default=0) + 1)
-        full = len(tasks) * len(models) * len(modes) * len(repeats)
+        pairs = len(tasks) if self._each_with_its_own() else len(tasks) * len(harnesses)
+        full = pairs * len(models) * len(modes) * len(repeats)
         if len(set(cells)) != len(cells) or len(cells) != full:
             yield f"{RUN}: {len(cells)} cells where {full} different ones make the plan"
         named = self.run.provider
@@ -99,6 +110,13 @@ class Bundle:
         for name in sorted(self.manifest.files):
             if name.startswith("cells/") and name not in planned:
                 yield f"{name}: not in the plan"
+
+    def _each_with_its_own(self) -> bool:
+        """Whether every task was run with the harness that its lock names."""
+        try:
+            return all(c.harness == self.task_lock(c.task).value.harness.name for c in self.run.cells)
+        except NanobenchError:  # told by whoever needs the lock
+            return False
 
     def _cell_problems(self, cell: Cell) -> Iterator[str]:
         name = cell_name(cell.id)

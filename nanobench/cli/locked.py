@@ -9,9 +9,9 @@ from pathlib import Path
 from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.harness.lock import check_contract
-from nanobench.image.keep import kept_by
+from nanobench.image.keep import kept_by, kept_by_harness
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
-from nanobench.project.files import L, Project, read_lock_file
+from nanobench.project.files import L, Locked, Project, read_lock_file
 from nanobench.project.stale import environment_reasons, reference_reason, task_reasons
 from nanobench.runner.stage import LockedTask
 from nanobench.store.store import Store
@@ -69,6 +69,23 @@ def current(project: Project, task_id: str, *, lock_file: Path | None = None) ->
     return LockedTask(task=found, environment=environment, harness=harness, statement=statement)
 
 
+def locked_harness(project: Project, asked: str) -> Locked[HarnessLock]:
+    """The harness lock that is meant by a version of Nanocoder or by the lock's own name.
+
+    Raises:
+        Refused: ``NB_HARNESS_NOT_LOCKED``.
+    """
+    for name in (asked, f"nanocoder-{asked}"):
+        if name in project.harness_names():
+            return project.lock(HarnessLock, name)
+    raise Refused(
+        "NB_HARNESS_NOT_LOCKED",
+        f"no lock of Nanocoder {asked!r:.100}; locked are {', '.join(project.harness_names())}",
+        where="--nanocoder",
+        hint=f"nanobench lock --nanocoder {asked:.100}",
+    )
+
+
 @contextmanager
 def of_task(task_id: str) -> Iterator[None]:
     """Names the task in the remedy when something of it is missing offline."""
@@ -82,7 +99,13 @@ def of_task(task_id: str) -> Iterator[None]:
 
 def keep(locked: LockedTask, store: Store) -> None:
     """Tell the store what the locks reach, so that it keeps it."""
-    store.register_root(locked.task.path, kept_by(locked.locks, locked.harness.value))
+    store.register_root(locked.task.path, kept_by(locked.locks))
+    keep_harness(locked.harness, store)
+
+
+def keep_harness(locked: Locked[HarnessLock], store: Store) -> None:
+    """Tell the store what a harness lock reaches, so that it keeps it."""
+    store.register_root(locked.path, kept_by_harness(locked.value))
 
 
 def _sha256(project: Project, kind: type[L], name: str) -> str | None:

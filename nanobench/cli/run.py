@@ -14,18 +14,23 @@ import typer
 from nanobench import __version__
 from nanobench.bundle.read import open_bundle
 from nanobench.cli import common
-from nanobench.cli.locked import current, keep, of_task
+from nanobench.cli.locked import current, keep, keep_harness, locked_harness, of_task
 from nanobench.cli.provider import FILE, Asked, provider_of
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
+from nanobench.image.workbench import Workbench
+from nanobench.model.lock import HarnessLock
 from nanobench.model.result import CellResult, Mode, RunManifest
+from nanobench.project.files import Locked, Project
 from nanobench.runner.plan import plan
 from nanobench.runner.providers import Provider
 from nanobench.runner.run import Run, jobs_for, publish
-from nanobench.runner.stage import LockedTask, set_stage
+from nanobench.runner.stage import Agent, LockedTask, Stage, bring_agents, set_stage
 from nanobench.runner.state import RunState
 from nanobench.sandbox.choose import EngineName
+
+Harnesses = tuple[Locked[HarnessLock], ...]
 
 
 @common.verb
@@ -50,6 +55,12 @@ def run(
     mode: Annotated[
         list[str] | None,
         typer.Option("--mode", metavar="MODE", help="hinted (default) or navigation; or both."),
+    ] = None,
+    nanocoder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--nanocoder", metavar="X", help="A locked Nanocoder; several may be given (default: the tasks' own)."
+        ),
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell.")] = 1,
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the bundle (default: runs/<date>).")] = None,
@@ -79,6 +90,8 @@ def run(
 
         nanobench run unidiff-1.0.1 --provider ollama --base-url http://127.0.0.1:11434/v1 --model qwen2.5-coder:7b
 
+        nanobench run tomlkit-0.15.2 --provider oracle --nanocoder 1.29.0 --nanocoder 1.30.0
+
         nanobench run --frozen --provider nop --mode hinted --mode navigation --out runs/nop
     """
     found = common.project(project)
@@ -91,20 +104,12 @@ def run(
         file=providers,
     )
     chosen = provider_of(asked, folder=found.root)
-    names = _tasks(tasks or list(found.locked_ids()), lock_file)
-    task_locks = {name: current(found, name, lock_file=lock_file) for name in names}
-    destination = (out or found.root / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()
-    manifest = _manifest(task_locks, chosen, _modes(mode or ["hinted"]), repeats)
-    if destination.exists() and not RunState.place(destination).exists():
-        raise _exists(destination)
+    locked_tasks = _locked_tasks(found, tasks or list(found.locked_ids()), lock_file)
+    harnesses = _harnesses(found, locked_tasks, nanocoder or [])
+    manifest = _manifest(locked_tasks, harnesses, chosen, _modes(mode or ["hinted"]), repeats)
+    destination = _destination(found, out)
     bench = common.workbench(store, engine)
-    with common.network(offline=offline or frozen) as online:
-        stages = {}
-        for name, each in task_locks.items():
-            with of_task(name):
-                stages[name] = set_stage(each, online=online, bench=bench)
-    for each in task_locks.values():
-        keep(each, bench.store)
+    stages = _stages(locked_tasks, harnesses, bench=bench, offline=offline or frozen)
     state = RunState(RunState.place(destination), manifest)
     with state.alone():
         work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_teller(len(state.pending())))
@@ -113,30 +118,22 @@ def run(
             publish(work, destination)
         results = _published(destination, manifest)
         state.remove()
-    common.show(
-        {"bundle": str(destination), "results": [unstructure(r) for r in results]},
-        "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
-        as_json=as_json,
-    )
-    _warn(results)
-    if all(result.score is None for result in results):
-        raise typer.Exit(3)
+    _tell(results, destination, as_json=as_json)
 
 
-def _warn(results: Iterable[CellResult]) -> None:
-    """Say how many cells were not measured."""
-    unscored = Counter(result.cause.value for result in results if result.score is None)
-    if unscored:
-        causes = ", ".join(f"{count} {cause}" for cause, count in sorted(unscored.items()))
-        common.say(f"not scored, and no part of any figure: {causes}")
-
-
-def _tasks(names: list[str], lock_file: Path | None) -> list[str]:
+def _locked_tasks(project: Project, names: list[str], lock_file: Path | None) -> dict[str, LockedTask]:
+    """Each task's locks, which must be current."""
     if not names:
         raise Misuse("NB_USAGE", "there is no locked task", hint="nanobench lock TASK")
     if lock_file is not None and len(names) != 1:
         raise Misuse("NB_USAGE", "--lock goes with exactly one task", where="--lock")
-    return names
+    return {name: current(project, name, lock_file=lock_file) for name in names}
+
+
+def _harnesses(project: Project, tasks: dict[str, LockedTask], asked: list[str]) -> dict[str, Harnesses]:
+    """Which harnesses each task is run with: those asked for, else the one that it was locked with."""
+    named = tuple(locked_harness(project, name) for name in asked)
+    return {name: named or (locked.harness,) for name, locked in tasks.items()}
 
 
 def _modes(names: Iterable[str]) -> tuple[Mode, ...]:
@@ -146,15 +143,50 @@ def _modes(names: Iterable[str]) -> tuple[Mode, ...]:
     return tuple(cast(Mode, name) for name in names)
 
 
-def _manifest(tasks: dict[str, LockedTask], provider: Provider, modes: tuple[Mode, ...], repeats: int) -> RunManifest:
+def _manifest(
+    tasks: dict[str, LockedTask],
+    harnesses: dict[str, Harnesses],
+    provider: Provider,
+    modes: tuple[Mode, ...],
+    repeats: int,
+) -> RunManifest:
     facts = provider.facts
+    names = {task: tuple(lock.value.name for lock in locks) for task, locks in harnesses.items()}
     return RunManifest(
         schema=1,
         nanobench=__version__,
         provider=facts,
         locks={name: locked.task.sha256 for name, locked in tasks.items()},
-        cells=plan(tasks, provider=facts.name, models=facts.models, modes=modes, repeats=repeats),
+        harnesses={lock.value.name: lock.sha256 for locks in harnesses.values() for lock in locks},
+        cells=plan(names, provider=facts.name, models=facts.models, modes=modes, repeats=repeats),
     )
+
+
+def _destination(project: Project, out: Path | None) -> Path:
+    """Where the bundle will be; nothing may be there but what an earlier run of the same plan left."""
+    destination = (out or project.root / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()
+    if destination.exists() and not RunState.place(destination).exists():
+        raise _exists(destination)
+    return destination
+
+
+def _stages(
+    tasks: dict[str, LockedTask], harnesses: dict[str, Harnesses], *, bench: Workbench, offline: bool
+) -> dict[str, Stage]:
+    """Every task ready to run, and the store told to keep what it needs."""
+    stages: dict[str, Stage] = {}
+    agents: dict[str, Agent] = {}
+    with common.network(offline=offline) as online:
+        for name, locked in tasks.items():
+            with of_task(name):
+                missing = [lock for lock in harnesses[name] if lock.value.name not in agents]
+                agents |= bring_agents(missing, online=online, bench=bench)
+                own = {lock.value.name: agents[lock.value.name] for lock in harnesses[name]}
+                stages[name] = set_stage(locked, own, online=online, bench=bench)
+            keep(locked, bench.store)
+    for agent in agents.values():
+        keep_harness(agent.lock, bench.store)
+    return stages
 
 
 def _published(destination: Path, manifest: RunManifest) -> tuple[CellResult, ...]:
@@ -174,9 +206,24 @@ def _teller(cells: int) -> Callable[[CellResult], None]:
     return lambda result: common.say(f"cell {next(done)} of {cells}: {_line(result)}")
 
 
+def _tell(results: tuple[CellResult, ...], destination: Path, *, as_json: bool) -> None:
+    """Show every result, and how many cells were not measured; when none was, exit 3."""
+    common.show(
+        {"bundle": str(destination), "results": [unstructure(r) for r in results]},
+        "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
+        as_json=as_json,
+    )
+    unscored = Counter(result.cause.value for result in results if result.score is None)
+    if unscored:
+        causes = ", ".join(f"{count} {cause}" for cause, count in sorted(unscored.items()))
+        common.say(f"not scored, and no part of any figure: {causes}")
+    if unscored.total() == len(results):
+        raise typer.Exit(3)
+
+
 def _line(result: CellResult) -> str:
     cell, score = result.cell, result.score
-    name = f"{cell.task} {cell.provider}/{cell.model} {cell.mode} #{cell.repeat}"
+    name = f"{cell.task} {cell.harness} {cell.provider}/{cell.model} {cell.mode} #{cell.repeat}"
     if score is None:
         return f"{name}: not scored ({result.cause.value}: {result.attempts[-1].detail})"
     tests = f"{score.targets_passed}/{score.targets} target tests, {len(score.broken)} broken"

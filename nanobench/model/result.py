@@ -79,9 +79,10 @@ class GradingRecord:
 
 @frozen(kw_only=True)
 class Cell:
-    """One planned run: task × provider × model × mode × repeat (0-based)."""
+    """One planned run: task × harness × provider × model × mode × repeat (0-based). ``harness`` names a lock."""
 
     task: str = text(IDENTIFIER)
+    harness: str = text(IDENTIFIER)
     provider: str = text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,31}")
     model: str = text(r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]{0,119}")
     mode: Mode
@@ -89,9 +90,10 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """A name that is unique in a plan and safe as a file name: at most 64 + 32 + 120 + 23 bytes."""
+        """A name that is unique in a plan and safe as a path: a folder a task, and a file name of at most 64 + 32 +
+        120 + 25 bytes."""
         model = self.model.replace("/", "_").replace(":", "_")
-        return f"{self.task}--{self.provider}--{model}--{self.mode}--{self.repeat}"
+        return f"{self.task}/{self.harness}--{self.provider}--{model}--{self.mode}--{self.repeat}"
 
 
 @frozen(kw_only=True)
@@ -186,12 +188,16 @@ class ProviderFacts:
 
 @frozen(kw_only=True)
 class RunManifest:
-    """``run.json`` of a bundle: what was planned, from which locks. The cells must all be there."""
+    """``run.json`` of a bundle: what was planned, from which locks. The cells must all be there.
+
+    ``locks`` and ``harnesses`` give the sha256 of every task's and harness's lock by its name.
+    """
 
     schema: Literal[1]
     nanobench: str = text()
     provider: ProviderFacts
     locks: dict[str, str] = field(factory=dict)
+    harnesses: dict[str, str] = field(factory=dict)
     cells: tuple[Cell, ...]
 
 

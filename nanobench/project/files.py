@@ -73,7 +73,11 @@ class Project:
 
     def locked_ids(self) -> tuple[str, ...]:
         """Every task that has a lock, sorted."""
-        return tuple(sorted(p.name.removesuffix(".lock.toml") for p in (self.root / "locks").glob("*.lock.toml")))
+        return self._locked("locks")
+
+    def harness_names(self) -> tuple[str, ...]:
+        """Every harness that has a lock, sorted."""
+        return self._locked("locks/harness")
 
     def task(self, task_id: str) -> Spec[Task]:
         """``tasks/<id>/task.toml``; its ``id`` must be the folder's name."""
@@ -144,6 +148,9 @@ class Project:
         """Temporary files that writers of locks left behind when they were killed."""
         found = sorted((self.root / "locks").rglob(".*.lock.toml.*"))
         return tuple(path for path in found if abandoned(path))
+
+    def _locked(self, folder: str) -> tuple[str, ...]:
+        return tuple(sorted(p.name.removesuffix(".lock.toml") for p in (self.root / folder).glob("*.lock.toml")))
 
     def name(self, path: Path) -> str:
         """The path as messages show it."""

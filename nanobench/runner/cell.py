@@ -37,7 +37,7 @@ def attempt_cell(stage: Stage, cell: Cell, provider: Provider, *, number: int, b
         bench.engine.own(workspace)  # the store may be one that another user filled
         with provider.upstream(stage.place.change.golden) as upstream:
             call = invocation(_prompt(stage, cell), provider=cell.provider, model=cell.model, wire=upstream.kind)
-            session = run_agent(stage.seat, call, upstream, workspace, scratch=scratch / "agent")
+            session = run_agent(stage.seat(cell.harness), call, upstream, workspace, scratch=scratch / "agent")
         run = _Run(cause=session.ending.cause, detail=session.ending.detail)
         if policy(run.cause).scored:
             run = _grade(stage, cell, session, run, scratch / "grade")
@@ -114,14 +114,14 @@ def _result(stage: Stage, cell: Cell, session: Session, run: _Run, number: int, 
 
 
 def _identity(stage: Stage, cell: Cell, bench: Workbench) -> dict[str, Any]:
-    locked = stage.locked
+    task, harness = stage.locked.task, stage.agents[cell.harness].lock
     return {
         "schema": 1,
         "cell": cell,
-        "lock_sha256": locked.task.sha256,
-        "image_manifest": locked.task.value.image.manifest_digest,
-        "harness_sha256": locked.harness.sha256,
-        "nanocoder": locked.harness.value.nanocoder,
+        "lock_sha256": task.sha256,
+        "image_manifest": task.value.image.manifest_digest,
+        "harness_sha256": harness.sha256,
+        "nanocoder": harness.value.nanocoder,
         "engine": bench.engine.name,
     }
 

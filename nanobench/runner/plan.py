@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from nanobench.errors import Misuse
 from nanobench.model.fields import FieldError
@@ -10,18 +10,27 @@ from nanobench.model.result import Cell, Mode
 
 
 def plan(
-    tasks: Iterable[str], *, provider: str, models: Sequence[str], modes: Sequence[Mode], repeats: int
+    harnesses: Mapping[str, Sequence[str]],
+    *,
+    provider: str,
+    models: Sequence[str],
+    modes: Sequence[Mode],
+    repeats: int,
 ) -> tuple[Cell, ...]:
-    """Task × model × mode × repeat, in that order, for one provider.
+    """Task × harness × model × mode × repeat, in that order, for one provider.
+
+    Args:
+        harnesses: each task's, by the names of their locks.
 
     Raises:
-        Misuse: ``NB_PLAN`` when a model, mode or task stands twice, when there is nothing to run, or for a name that
-            no provider or model has.
+        Misuse: ``NB_PLAN`` when a model, mode or harness stands twice, when there is nothing to run, or for a name
+            that no provider or model has.
     """
     try:
         cells = tuple(
-            Cell(task=task, provider=provider, model=model, mode=mode, repeat=repeat)
-            for task in tasks
+            Cell(task=task, harness=harness, provider=provider, model=model, mode=mode, repeat=repeat)
+            for task, names in harnesses.items()
+            for harness in names
             for model in models
             for mode in modes
             for repeat in range(repeats)

@@ -107,7 +107,8 @@ def publish(run: Run, destination: Path) -> Path:
         locked = stage.locked
         locks[f"{task}.lock.toml"] = dump_lock(locked.task.value)
         locks[f"environments/{locked.environment.value.name}.lock.toml"] = dump_lock(locked.environment.value)
-        locks[f"harness/{locked.harness.value.name}.lock.toml"] = dump_lock(locked.harness.value)
+        for harness in (locked.harness, *(agent.lock for agent in stage.agents.values())):
+            locks[f"harness/{harness.value.name}.lock.toml"] = dump_lock(harness.value)
     paths = {blob: run.bench.store.blob(Digest(f"sha256:{blob}")) for blob in sorted(blobs)}
     return write_bundle(destination, run.state.manifest, results, locks, paths, building=run.state.building)
 

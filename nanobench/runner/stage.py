@@ -1,6 +1,9 @@
-"""What cells of one task need and share: the locked image, the solution's patches, the agent's closure."""
+"""What cells of one task need and share: the locked image, the solution's patches, the agents' closures."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from attrs import frozen
 
@@ -12,11 +15,12 @@ from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.project.files import Locked
+from nanobench.sandbox.interface import Engine
 
 
 @frozen(kw_only=True)
 class LockedTask:
-    """A task's three locks, as files, and its statement."""
+    """A task's three locks, as files, and its statement. ``harness`` is the one that it was locked with."""
 
     task: Locked[TaskLock]
     environment: Locked[EnvironmentLock]
@@ -30,19 +34,45 @@ class LockedTask:
 
 
 @frozen(kw_only=True)
+class Agent:
+    """A locked Nanocoder and its closure's tree."""
+
+    lock: Locked[HarnessLock]
+    closure: Path
+
+
+@frozen(kw_only=True)
 class Stage:
-    """A task ready to run: where its agent sits and where its patches are graded."""
+    """A task ready to run: where its patches are graded, and the agents for it by the names of their locks."""
 
     locked: LockedTask
     place: LockedArena
-    seat: Seat
+    agents: Mapping[str, Agent]
+    engine: Engine
+
+    def seat(self, harness: str) -> Seat:
+        """Where one of the agents sits."""
+        lock = self.locked.task.value
+        return Seat(
+            engine=self.engine,
+            trees=self.place.image.trees,
+            closure=self.agents[harness].closure,
+            limits=lock.limits,
+            env=lock.env,
+        )
 
 
-def set_stage(locked: LockedTask, *, online: Online | None, bench: Workbench) -> Stage:
-    """Bring a task's image, patches and closure from its locks alone; every digest is compared."""
-    lock = locked.task.value
+def bring_agents(
+    harnesses: Iterable[Locked[HarnessLock]], *, online: Online | None, bench: Workbench
+) -> dict[str, Agent]:
+    """Each harness's closure from its lock alone, by the lock's name; every digest is compared."""
+    return {
+        lock.value.name: Agent(lock=lock, closure=realise_closure(lock.value, online=online, bench=bench))
+        for lock in harnesses
+    }
+
+
+def set_stage(locked: LockedTask, agents: Mapping[str, Agent], *, online: Online | None, bench: Workbench) -> Stage:
+    """Bring a task's image and patches from its locks alone; every digest is compared."""
     place = locked_arena(locked.locks, online=online, bench=bench)
-    closure = realise_closure(locked.harness.value, online=online, bench=bench)
-    trees = place.image.trees
-    seat = Seat(engine=bench.engine, trees=trees, closure=closure, limits=lock.limits, env=lock.env)
-    return Stage(locked=locked, place=place, seat=seat)
+    return Stage(locked=locked, place=place, agents=agents, engine=bench.engine)

@@ -43,7 +43,7 @@ class RunState:
         if self._stored_manifest() != manifest:
             raise Refused(
                 "NB_RUN_DIFFERS",
-                "holds a run of another plan (other locks, provider, models, modes or repeats)",
+                "holds a run of another plan (other locks, harnesses, provider, models, modes or repeats)",
                 where=str(folder),
                 hint="choose another --out, or give the same arguments to go on with it",
             )

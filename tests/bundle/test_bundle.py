@@ -31,6 +31,7 @@ def bundle(tmp_path: Path, cell_result: CellResult, task_lock: TaskLock) -> Path
         nanobench="0",
         provider=ProviderFacts(name="p", kind="scripted", models=("m/1:b",)),
         locks={"x": sha256_hex(lock)},
+        harnesses={result.cell.harness: "0" * 64},
         cells=(result.cell,),
     )
     return write_bundle(
@@ -64,12 +65,12 @@ def test_one_changed_byte_in_any_file_is_found_and_the_place_is_named(bundle: Pa
 
 
 def test_a_missing_cell_and_a_planted_file_are_found(bundle: Path) -> None:
-    cell = next((bundle / "cells").iterdir())
+    cell = next((bundle / "cells").rglob("*.json"))
     cell.unlink()
     (bundle / "extra").write_text("x")
     problems = list(open_bundle(bundle).integrity_problems())
     assert any(p.startswith("extra: not in the manifest") for p in problems)
-    assert any(p.startswith(f"cells/{cell.name}") for p in problems)
+    assert any(p.startswith(f"cells/x/{cell.name}") for p in problems)
 
 
 def test_a_symlink_in_place_of_a_file_is_not_followed(bundle: Path, tmp_path: Path) -> None:

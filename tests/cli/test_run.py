@@ -17,7 +17,7 @@ from nanobench.runner.state import RunState
 
 
 def results(bundle: Path) -> dict[str, CellResult]:
-    found = (read_json(path.read_bytes(), CellResult, where=path.name) for path in (bundle / "cells").iterdir())
+    found = (read_json(path.read_bytes(), CellResult, where=path.name) for path in (bundle / "cells").rglob("*.json"))
     return {result.cell.mode: result for result in found}
 
 

@@ -156,7 +156,7 @@ def look(
                 server.accept()[0].close()
                 reached = True
     assert done.code == 0, done.err
-    cells = sorted((out / "cells").iterdir())
+    cells = sorted((out / "cells").rglob("*.json"))
     results = [read_json(path.read_bytes(), CellResult, where=path.name) for path in cells]
     return Look(model, out, results, reached, done.out, done.err)
 

@@ -19,7 +19,7 @@ import pytest
 
 from nanobench.gateway.forwarder import forwarded
 from nanobench.gateway.gateway import Gateway
-from nanobench.runner.stage import Stage
+from nanobench.harness.session import Seat
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
 SAY_READY = "print('ready', flush=True); "
@@ -34,9 +34,9 @@ def port() -> int:
 
 
 @pytest.fixture
-def node(stage: Stage) -> str:
+def node(seat: Seat) -> str:
     """The Node of the locked closure, which runs the forwarder in earnest."""
-    return str(stage.seat.closure / "node/bin/node")
+    return str(seat.closure / "node/bin/node")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nanobench.image.keep import kept_by
 from nanobench.image.realise import Locks
-from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
+from nanobench.model.lock import EnvironmentLock, TaskLock
 from nanobench.project.files import Project
 
 
@@ -13,7 +13,7 @@ def test_the_trees_of_a_change_are_kept_as_long_as_its_lock(repository: Project)
     upstream = task.source.upstream
     assert upstream is not None
     locks = Locks(task=task, environment=repository.lock(EnvironmentLock, task.environment.name).value)
-    kept = kept_by(locks, repository.lock(HarnessLock, task.harness.name).value)
+    kept = kept_by(locks)
     assert {upstream.base.archive, upstream.merge.archive} <= set(kept)
 
 

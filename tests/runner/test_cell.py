@@ -12,7 +12,7 @@ from nanobench.formats.documents import read_json
 from nanobench.gateway.scripted.behaviours import scripted_provider
 from nanobench.grading.trial import fresh_workspace
 from nanobench.harness.invocation import invocation
-from nanobench.harness.session import Session, run_agent
+from nanobench.harness.session import Seat, Session, run_agent
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Digest
 from nanobench.model.result import Cause, Cell, CellResult, GradingRecord
@@ -24,14 +24,14 @@ from nanobench.sources.patch import affected_paths
 
 
 @pytest.fixture(scope="module")
-def session(stage: Stage, bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Session:
+def session(stage: Stage, seat: Seat, bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Session:
     """What an agent left that did nothing."""
     scratch = tmp_path_factory.mktemp("agent")
     workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
     bench.engine.own(workspace)
     call = invocation("Do nothing.", provider="nop", model="nop")
     with scripted_provider("nop", b"") as provider:
-        return run_agent(stage.seat, call, provider.upstream, workspace, scratch=scratch)
+        return run_agent(seat, call, provider.upstream, workspace, scratch=scratch)
 
 
 @pytest.fixture
@@ -44,7 +44,8 @@ def attempt(session: Session, stage: Stage, bench: Workbench, demo: str, monkeyp
             taken=evolve(session.taken, patch=patch, files_changed=files),
         )
         monkeypatch.setattr(module, "run_agent", lambda *_, **__: left)
-        cell = Cell(task=demo, provider="nop", model="nop", mode="hinted", repeat=0)
+        own = stage.locked.harness.value.name
+        cell = Cell(task=demo, harness=own, provider="nop", model="nop", mode="hinted", repeat=0)
         return attempt_cell(stage, cell, Scripted(behaviour="nop", models=("nop",)), number=3, bench=bench)
 
     return make

@@ -76,17 +76,19 @@ def scene(
     @attrs.frozen
     class Stage:
         locked: Any
+        agents: Any
 
     @attrs.frozen
-    class Locks:
-        task: Any
-        harness: Any
+    class Part:
+        task: Any = None
+        lock: Any = None
 
     @attrs.frozen
     class Harness:
         nanocoder: str = "1.30.0"
 
-    stage: Any = Stage(Locks(Locked(task_lock), Locked(Harness())))
+    agents = {cell_result.cell.harness: Part(lock=Locked(Harness()))}
+    stage: Any = Stage(Part(task=Locked(task_lock)), agents)
     nothing: Any = None
     engine: Any = Sandboxes()
     said: list[str] = []
