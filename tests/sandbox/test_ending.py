@@ -31,7 +31,7 @@ def nothing_left(engine: Engine) -> Iterator[None]:
     yield
     assert descendants() == running
     assert Path("/proc/self/mountinfo").read_text() == mounts
-    assert descriptors(engine) == before
+    assert descriptors(engine) <= before  # what an earlier test left open may have been closed meanwhile
     assert not isinstance(engine, Docker) or containers(engine) == []
 
 
