@@ -34,7 +34,7 @@ def derive_again(
         if statement is None:
             yield _no_statement(task)
             continue
-        inputs = _inputs(bundle, lock, statement, online, bench)
+        inputs = _inputs(bundle, lock, statement, project, online, bench)
         case = case_of(inputs, bench=bench)
         judged = judge_all(case)
         failures = [j for j in judged if j.finding.verdict != "pass"]
@@ -47,10 +47,18 @@ def derive_again(
             yield f"locks/{task}.lock.toml: {change} (derived from its pins)"
 
 
-def _inputs(bundle: Bundle, lock: TaskLock, statement: bytes, online: Online | None, bench: Workbench) -> Inputs:
+def _inputs(
+    bundle: Bundle,
+    lock: TaskLock,
+    statement: bytes,
+    project: Project | None,
+    online: Online | None,
+    bench: Workbench,
+) -> Inputs:
     environment = bundle.environment_lock(lock).value
     harness = bundle.harness_lock(lock).value
-    locks = Locks(task=lock, environment=environment)
+    folder = project.folder(lock.task) if project else None
+    locks = Locks(task=lock, environment=environment, folder=folder)
     where = f"locks/environments/{environment.name}.lock.toml: original"
     layers = realise_environment(environment, online=online, bench=bench)
     bring(locks.source, bench.store, online=online, say=bench.say, progress=bench.fetched)
@@ -60,7 +68,7 @@ def _inputs(bundle: Bundle, lock: TaskLock, statement: bytes, online: Online | N
         documents={"task": lock.original, "environment": environment.original},
         statement=statement,
         source=locks.source,
-        upstream=lock.source.upstream,
+        pins=lock.source.pins,
         layers=layers,
         environment_lock=environment,
         harness=harness,

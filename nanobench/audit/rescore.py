@@ -12,7 +12,7 @@ from nanobench.gateway.exchange import OWN_FAULTS, Exchange
 from nanobench.gateway.request import read_request
 from nanobench.gateway.summary import Summary, summarise
 from nanobench.harness.ending import ending
-from nanobench.harness.report import parse_report
+from nanobench.harness.report import Report, parse_report
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Score
 from nanobench.sandbox.interface import Ended, Finished
@@ -113,12 +113,23 @@ def _attempts(attempts: tuple[Attempt, ...]) -> Iterator[str]:
             yield f"attempts: number {attempt.number} ended with {attempt.cause}, after which there is no other"
 
 
+def said_in(report: bytes | None) -> str | None:
+    """The agent's final text by its report; None when there is no sound one."""
+    found = _report(report)
+    return found.finalText if found else None
+
+
 def _reported(report: bytes | None) -> tuple[str, ...] | None:
+    found = _report(report)
+    return found.filesChanged if found else None
+
+
+def _report(report: bytes | None) -> Report | None:
     try:
         parsed = parse_report(report or b"")
     except Refused:
         return None
-    return parsed.report.filesChanged if parsed else None
+    return parsed.report if parsed else None
 
 
 def record_of(result: CellResult, outcomes: bytes) -> GradingRecord:
@@ -134,7 +145,7 @@ def _score(result: CellResult, lock: TaskLock, raw: RawFiles, changed: tuple[str
         fail_to_pass=lock.tests.fail_to_pass,
         pass_to_pass=lock.tests.pass_to_pass,
         files_changed=changed,
-        required_files=lock.source.required_files,
+        required_files=lock.source.to_change,
         mode=result.cell.mode,
     )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from attrs import frozen
 
 from nanobench.audit.derive import derive_again
-from nanobench.audit.rescore import RawFiles, record_of, rescore
+from nanobench.audit.rescore import RawFiles, record_of, rescore, said_in
 from nanobench.audit.steps import Step, sorted_out, step
 from nanobench.bundle.read import Bundle, open_bundle
 from nanobench.bundle.write import blob_name
@@ -137,21 +137,23 @@ def _raw(bundle: Bundle, result: CellResult) -> RawFiles:
 def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
     for task in sorted({cell.task for cell in bundle.run.cells}):
         lock = bundle.task_lock(task).value
-        locks = Locks(task=lock, environment=bundle.environment_lock(lock).value)
+        folder = audit.project.folder(task) if audit.project else None
+        locks = Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=folder)
         place = locked_arena(locks, online=audit.online, bench=audit.bench)
-        seen: dict[str, dict[str, Outcome]] = {}
+        seen: dict[tuple[str, str | None], dict[str, Outcome]] = {}
         for result in _results(bundle, task):
-            outcomes, patch = result.blobs.outcomes, result.blobs.patch
+            outcomes, patch, report = result.blobs.outcomes, result.blobs.patch, result.blobs.report
             if outcomes is None and result.cause is not Cause.GRADER:
                 continue
             audit.bench.say(f"testing the patch again: {result.cell.id}")
             if outcomes is None:
                 yield from _gradable(result.cell.id, place, bundle.blob(patch), audit.bench)
                 continue
-            if patch not in seen:
-                seen[patch] = _outcomes(place, bundle.blob(patch), audit.bench)
+            said = said_in(bundle.blob(report)) if report and place.arena.answer else None
+            if (patch, said) not in seen:
+                seen[patch, said] = _outcomes(place, bundle.blob(patch), audit.bench, said=said)
             published = record_of(result, bundle.blob(outcomes)).outcomes
-            yield from _unlike(result.cell.id, lock, published, seen[patch])
+            yield from _unlike(result.cell.id, lock, published, seen[patch, said])
 
 
 def _gradable(cell: str, place: LockedArena, patch: bytes, bench: Workbench) -> Iterator[str]:
@@ -162,9 +164,9 @@ def _gradable(cell: str, place: LockedArena, patch: bytes, bench: Workbench) -> 
     yield f"{cell}: published as a failure of the grader, and its patch can be graded"
 
 
-def _outcomes(place: LockedArena, patch: bytes, bench: Workbench) -> dict[str, Outcome]:
+def _outcomes(place: LockedArena, patch: bytes, bench: Workbench, *, said: str | None = None) -> dict[str, Outcome]:
     with bench.store.scratch("retest") as scratch:
-        return try_patch(place.arena, patch, scratch=scratch).grading.outcomes
+        return try_patch(place.arena, patch, said=said, scratch=scratch).grading.outcomes
 
 
 def _unlike(cell: str, lock: TaskLock, published: dict[str, Outcome], found: dict[str, Outcome]) -> Iterator[str]:

@@ -119,9 +119,7 @@ def _upstream(found: LockedUpstream | None) -> tuple[str, ...]:
 
 def _published(project: Project) -> tuple[str, ...]:
     """What must be current: every lock there is, and every member of the dataset. Other tasks may wait for theirs."""
-    has_dataset = (project.root / "tasks" / "dataset.toml").is_file()
-    members = project.dataset().value.tasks if has_dataset else ()
-    return tuple(sorted({*project.locked_ids(), *members}))
+    return tuple(sorted({*project.locked_ids(), *project.members()}))
 
 
 def _check(project: Project, tasks: Iterable[str], *, as_json: bool) -> None:

@@ -12,8 +12,9 @@ from nanobench.harness.lock import check_contract
 from nanobench.image.keep import kept_by, kept_by_harness
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.project.files import L, Locked, Project, read_lock_file
-from nanobench.project.stale import environment_reasons, reference_reason, task_reasons
+from nanobench.project.stale import environment_reasons, files_reasons, reference_reason, task_reasons
 from nanobench.runner.stage import LockedTask
+from nanobench.sources.vendored_files import read_files
 from nanobench.store.store import Store
 
 
@@ -21,6 +22,8 @@ def stale_reasons(project: Project, lock: TaskLock) -> tuple[str, ...]:
     """Every reason why a task's lock is not current for the project's specs. Reads files, and nothing else."""
     task = project.task(lock.task)
     environment = project.environment(task.value.environment)
+    vendored = lock.source.vendored
+    files = read_files(project.folder(lock.task), where=f"tasks/{lock.task}") if vendored else {}
     reasons = [
         *task_reasons(
             lock,
@@ -28,6 +31,7 @@ def stale_reasons(project: Project, lock: TaskLock) -> tuple[str, ...]:
             statement_sha256=sha256_hex(project.statement(lock.task)),
             environment=environment.value,
         ),
+        *files_reasons(lock, (file for file, _ in files.values())),
         *reference_reason(lock.environment, "environments", _sha256(project, EnvironmentLock, lock.environment.name)),
         *reference_reason(lock.harness, "harness", _sha256(project, HarnessLock, lock.harness.name)),
     ]
@@ -66,7 +70,9 @@ def current(project: Project, task_id: str, *, lock_file: Path | None = None) ->
     environment = project.lock(EnvironmentLock, found.value.environment.name)
     harness = project.lock(HarnessLock, found.value.harness.name)
     statement = project.statement(task_id).decode("utf-8")
-    return LockedTask(task=found, environment=environment, harness=harness, statement=statement)
+    return LockedTask(
+        task=found, environment=environment, harness=harness, statement=statement, folder=project.folder(task_id)
+    )
 
 
 def locked_harness(project: Project, asked: str) -> Locked[HarnessLock]:

@@ -50,10 +50,12 @@ def lock_task(
     """
     task = project.task(task_id)
     environment = project.environment(task.value.environment)
-    project.statement(task_id)  # read early: what is wrong with it is said before anything is built
+    # Read early: what is wrong with them is said before anything is built.
+    project.statement(task_id)
+    project.members()
     # The source first: it is what most often cannot be had.
     old_task = _old(project, TaskLock, task_id, upgrade) if isinstance(task.value.source, GitSource) else None
-    source, upstream = lock_source(task, old_task, upgrade=upgrade, online=online, bench=bench)
+    source, pins = lock_source(task, old_task, upgrade=upgrade, online=online, bench=bench)
     old = _old(project, EnvironmentLock, environment.value.name, upgrade)
     environment_lock, layers = lock_environment(
         environment, old, source=source, upgrade=upgrade, online=online, bench=bench
@@ -69,7 +71,7 @@ def lock_task(
         documents={"task": task.document, "environment": environment.document},
         statement=project.statement(task_id),
         source=source,
-        upstream=upstream,
+        pins=pins,
         layers=layers,
         environment_lock=environment_lock,
         harness=harness,

@@ -8,12 +8,14 @@ from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.image.sources import bring, remote_of, source_of
 from nanobench.image.workbench import Workbench
-from nanobench.model.lock import TaskLock
+from nanobench.model.fixture import LockedFiles, VendoredSource
+from nanobench.model.lock import Pins, TaskLock
 from nanobench.model.task import GitSource, Task
 from nanobench.model.upstream import LockedUpstream
 from nanobench.project.files import Spec
 from nanobench.sources.git_pin import pin
 from nanobench.sources.interface import Source
+from nanobench.sources.vendored_files import read_files
 
 
 def lock_source(
@@ -23,21 +25,24 @@ def lock_source(
     upgrade: Collection[str],
     online: Online | None,
     bench: Workbench,
-) -> tuple[Source, LockedUpstream | None]:
-    """The source with its files in the store, and what a git source resolved to.
+) -> tuple[Source, Pins | None]:
+    """The source with its files in the store, and what it resolved to.
 
     Raises:
         CannotTell: exactly what could not be reached.
         Refused: ``NB_CLAIM`` when the task states a base commit or merge date that is not the real one.
     """
-    task = spec.value
-    upstream = None
+    task, folder = spec.value, spec.path.parent
+    pins: Pins | None = None
     if isinstance(task.source, GitSource):
-        upstream = _kept(spec, old, upgrade) or _resolved(task, task.source, online, bench)
-        _check_claims(task, upstream)
-    source = source_of(task, upstream)
+        pins = _kept(spec, old, upgrade) or _resolved(task, task.source, online, bench)
+        _check_claims(task, pins)
+    elif isinstance(task.source, VendoredSource):
+        files = read_files(folder, where=f"tasks/{task.id}")
+        pins = LockedFiles(file=tuple(file for file, _ in files.values()))
+    source = source_of(task, pins, folder=folder)
     bring(source, bench.store, online=online, say=bench.say, progress=bench.fetched)
-    return source, upstream
+    return source, pins
 
 
 def _kept(spec: Spec[Task], old: TaskLock | None, upgrade: Collection[str]) -> LockedUpstream | None:

@@ -19,6 +19,7 @@ from nanobench.image.task import build_task
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
+from nanobench.model.fixture import LockedFiles
 from nanobench.model.lock import (
     LOCK_REVISION,
     LOCK_VERSION,
@@ -26,6 +27,7 @@ from nanobench.model.lock import (
     EnvironmentLock,
     HarnessLock,
     LockedSource,
+    Pins,
     Reference,
     TaskLock,
 )
@@ -37,15 +39,15 @@ from nanobench.sources.interface import Source
 
 @frozen(kw_only=True)
 class Inputs:
-    """What is judged: the parsed specs with their documents, the statement, the source with its files in the store,
-    the environment's layers, and the agent's closure."""
+    """What is judged: the parsed specs with their documents, the statement, the source with its files in the store
+    and what it was resolved to, the environment's layers, and the agent's closure."""
 
     task: Task
     environment: Environment
     documents: dict[str, Document]
     statement: bytes
     source: Source
-    upstream: LockedUpstream | None
+    pins: Pins | None
     layers: BuiltEnvironment
     environment_lock: EnvironmentLock
     harness: HarnessLock
@@ -69,7 +71,7 @@ def case_of(inputs: Inputs, *, bench: Workbench) -> Case:
         change=change,
         arena=arena,
         base=known_trial(arena, image, b"", name="base", bench=bench),
-        golden=known_trial(arena, image, change.golden, name="golden patch", bench=bench),
+        golden=known_trial(arena, image, change.golden, said=change.said, name="golden patch", bench=bench),
         bench=bench,
         rebuild=lambda: rebuild(inputs.source, inputs.layers, bench=bench),
     )
@@ -77,8 +79,9 @@ def case_of(inputs: Inputs, *, bench: Workbench) -> Case:
 
 def remember_trials(case: Case) -> None:
     """What came of both states is known from now on; to be called when every gate passed."""
-    for patch, trial in ((b"", case.base), (case.change.golden, case.golden)):
-        remember_trial(case.arena, case.image, patch, trial, store=case.bench.store)
+    arena, image, change, store = case.arena, case.image, case.change, case.bench.store
+    remember_trial(arena, image, b"", case.base, store=store)
+    remember_trial(arena, image, change.golden, case.golden, said=change.said, store=store)
 
 
 def lock_of(inputs: Inputs, case: Case, judged: tuple[Judged, ...]) -> TaskLock:
@@ -104,7 +107,8 @@ def lock_of(inputs: Inputs, case: Case, judged: tuple[Judged, ...]) -> TaskLock:
             statement_sha256=sha256_hex(case.statement),
             required_files=task.required_files or case.change.source_files,
             test_files=case.change.test_files,
-            upstream=inputs.upstream,
+            upstream=inputs.pins if isinstance(inputs.pins, LockedUpstream) else None,
+            vendored=inputs.pins if isinstance(inputs.pins, LockedFiles) else None,
         ),
         image=case.image.locked(),
         limits=case.environment.limits,

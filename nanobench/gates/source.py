@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from nanobench.formats.digest import sha256_hex
 from nanobench.gates.interface import Case, Finding, judged
 from nanobench.sources.patch import affected_paths
@@ -13,14 +15,16 @@ class SourceGate:
     name = "source"
 
     def check(self, case: Case) -> Finding:
-        """Commit, tree, patches and what they touch; the required files must be among the golden patch's."""
+        """Commit, tree, patches and what they touch; the required files must be among the golden patch's, or those of
+        the base when the task is a question."""
         golden = affected_paths(case.change.golden, where="golden patch")
         tests = affected_paths(case.change.test, where="test patch")
-        reasons = [
-            f"required file {f} is not changed by the golden patch"
-            for f in case.task.required_files
-            if f not in golden
-        ]
+        required = case.task.required_files
+        if case.change.golden:
+            reasons = [f"required file {f} is not changed by the golden patch" for f in required if f not in golden]
+        else:
+            base = case.image.workspace
+            reasons = [f"required file {f} is not in the base" for f in required if not os.path.lexists(base / f)]
         evidence = {
             "commit": case.image.repository.commit,
             "tree": case.image.repository.tree,

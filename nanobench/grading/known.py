@@ -19,9 +19,12 @@ from nanobench.model.result import GradingRecord
 from nanobench.store.store import Store
 
 
-def known_trial(arena: Arena, image: BuiltTask, patch: bytes, *, name: str, bench: Workbench) -> Trial:
-    """What came of a patch in the same image with the same tests, suites and limits; else grade it now."""
-    recipe = _recipe(arena, image, patch)
+def known_trial(
+    arena: Arena, image: BuiltTask, patch: bytes, *, said: str | None = None, name: str, bench: Workbench
+) -> Trial:
+    """What came of a patch (and a final text) in the same image with the same tests, suites and limits; else grade it
+    now."""
+    recipe = _recipe(arena, image, patch, said)
     known = bench.store.recall(recipe)
     if known is not None:
         record = structure(known["record"], GradingRecord, where=f"recipe {recipe}")
@@ -29,13 +32,15 @@ def known_trial(arena: Arena, image: BuiltTask, patch: bytes, *, name: str, benc
         return Trial(grading=Grading(record=record, failures={}, output=b""), tree=tree)
     bench.say(f"running the tests: {name}")
     with bench.store.scratch("trial") as scratch:
-        return try_patch(arena, patch, scratch=scratch)
+        return try_patch(arena, patch, said=said, scratch=scratch)
 
 
-def remember_trial(arena: Arena, image: BuiltTask, patch: bytes, trial: Trial, *, store: Store) -> None:
+def remember_trial(
+    arena: Arena, image: BuiltTask, patch: bytes, trial: Trial, *, said: str | None = None, store: Store
+) -> None:
     """Know it from now on."""
     store.remember(
-        _recipe(arena, image, patch),
+        _recipe(arena, image, patch, said),
         {
             "record": unstructure(trial.grading.record),
             "tree": trial.tree.tree,
@@ -44,9 +49,14 @@ def remember_trial(arena: Arena, image: BuiltTask, patch: bytes, trial: Trial, *
     )
 
 
-def _recipe(arena: Arena, image: BuiltTask, patch: bytes) -> str:
+def _recipe(arena: Arena, image: BuiltTask, patch: bytes, said: str | None) -> str:
+    asserted = {
+        "assertions": [unstructure(assertion) for assertion in arena.assertions],
+        "answer": [text for text in (arena.answer, said) if text is not None],
+    }
     return document_sha256(
         {
+            **(asserted if arena.assertions else {}),
             "trial": sha256_hex(patch),
             "tests": sha256_hex(arena.tests),
             "image": image.image.manifest_digest,

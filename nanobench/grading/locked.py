@@ -51,6 +51,8 @@ def arena_of(
         tests=change.test,
         rules=task.paths,
         suites=task.suite,
+        assertions=task.assertion,
+        answer=change.answer,
         limits=limits,
         env=env,
     )

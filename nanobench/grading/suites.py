@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from nanobench.errors import MachineFailure
 from nanobench.grading.interface import GRADE, OUT, REPORT, ReportFormat
@@ -42,6 +42,15 @@ class Grading:
         """``suite|node id`` → outcome."""
         return self.record.outcomes
 
+    def joined(self, other: Grading) -> Grading:
+        """Both as one."""
+        record = GradingRecord(
+            schema=1,
+            suite=(*self.record.suite, *other.record.suite),
+            outcomes=self.outcomes | other.outcomes,
+        )
+        return Grading(record=record, failures=self.failures | other.failures, output=self.output + other.output)
+
 
 @frozen(kw_only=True)
 class Grader:
@@ -74,6 +83,16 @@ class Grader:
             output=b"".join(output for _, _, _, output in runs),
         )
 
+    def command(self, workspace: Path, argv: tuple[str, ...], *, name: str, seconds: int) -> tuple[Finished, bytes]:
+        """Run one command in the workspace: how it ended, and what it printed.
+
+        Raises:
+            MachineFailure: as :meth:`grade`.
+        """
+        with TemporaryDirectory(prefix="tests-", dir=self.scratch) as folder:
+            output = Path(folder) / "output"
+            return self._finished(self._request(argv, output, workspace, name=name, seconds=seconds))
+
     def _run(self, workspace: Path, suite: Suite) -> tuple[Finished, Report, bytes]:
         report_format = FORMATS[suite.format]
         with TemporaryDirectory(prefix="tests-", dir=self.scratch) as name:
@@ -83,26 +102,31 @@ class Grader:
             env = {**self.env, **report_format.prepare(work / "grade", self.env)}
             for folder in ("grade", "out"):
                 self.engine.own(work / folder)
-            request = self._request(work, workspace, suite, env)
-            finished = self.engine.run(request)
-            if finished.ended is Ended.INTERRUPTED:
-                raise MachineFailure("NB_INTERRUPTED", "interrupted", where=request.phase)
-            return finished, read_report(work / "out" / REPORT), request.stdout.read_bytes()
-
-    def _request(self, work: Path, workspace: Path, suite: Suite, env: dict[str, str]) -> Request:
-        return Request(
-            layers=self.layers,
-            argv=FORMATS[suite.format].command(suite.command),
-            limits=SandboxLimits.of(self.limits, seconds=min(suite.seconds, self.limits.test_seconds)),
-            stdout=work / "output",
-            stderr=work / "output",
-            env=env,
-            mounts=(
-                Mount(source=workspace, target=WORKSPACE, writable=True),
+            mounts = (
                 Mount(source=work / "grade", target=GRADE),
                 Mount(source=work / "out", target=OUT, writable=True),
-            ),
-            phase=f"tests:{suite.name}",
+            )
+            argv = report_format.command(suite.command)
+            request = self._request(argv, work / "output", workspace, name=suite.name, seconds=suite.seconds)
+            finished, output = self._finished(evolve(request, env=env, mounts=(*request.mounts, *mounts)))
+            return finished, read_report(work / "out" / REPORT), output
+
+    def _finished(self, request: Request) -> tuple[Finished, bytes]:
+        finished = self.engine.run(request)
+        if finished.ended is Ended.INTERRUPTED:
+            raise MachineFailure("NB_INTERRUPTED", "interrupted", where=request.phase)
+        return finished, request.stdout.read_bytes()
+
+    def _request(self, argv: tuple[str, ...], output: Path, workspace: Path, *, name: str, seconds: int) -> Request:
+        return Request(
+            layers=self.layers,
+            argv=argv,
+            limits=SandboxLimits.of(self.limits, seconds=min(seconds, self.limits.test_seconds)),
+            stdout=output,
+            stderr=output,
+            env=dict(self.env),
+            mounts=(Mount(source=workspace, target=WORKSPACE, writable=True),),
+            phase=f"tests:{name}",
         )
 
 

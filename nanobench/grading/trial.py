@@ -10,8 +10,10 @@ from attrs import frozen
 
 from nanobench.errors import MachineFailure
 from nanobench.grading.apply import FinalTree, apply
+from nanobench.grading.assertions import Claim, assert_all
 from nanobench.grading.suites import Grader, Grading
 from nanobench.model.environment import Limits
+from nanobench.model.fixture import Assertion
 from nanobench.model.task import PathRules, Suite
 from nanobench.sandbox.interface import Engine
 from nanobench.sources.gitbox import Gitbox
@@ -21,7 +23,8 @@ from nanobench.sources.gitbox import Gitbox
 class Arena:
     """Everything that grading a task's patches needs and that stays the same from patch to patch.
 
-    ``workspace`` is the pristine one of the task layer; ``tests`` the test patch; ``trees`` the image's layers.
+    ``workspace`` is the pristine one of the task layer; ``tests`` the test patch; ``trees`` the image's layers;
+    ``answer`` the right answer, if the task asks for one.
     """
 
     engine: Engine
@@ -30,6 +33,8 @@ class Arena:
     tests: bytes
     rules: PathRules
     suites: tuple[Suite, ...]
+    assertions: tuple[Assertion, ...] = ()
+    answer: str | None = None
     limits: Limits
     env: Mapping[str, str]
 
@@ -42,8 +47,11 @@ class Trial:
     tree: FinalTree
 
 
-def try_patch(arena: Arena, patch: bytes, *, scratch: Path) -> Trial:
+def try_patch(arena: Arena, patch: bytes, *, said: str | None = None, scratch: Path) -> Trial:
     """Grade a patch (``b""``: the base) in a fresh workspace below the private directory ``scratch``.
+
+    Args:
+        said: the agent's final text, if it came to one.
 
     Raises:
         Refused: ``NB_PATCH`` or ``NB_PATCH_APPLY`` when it is no difference to this base.
@@ -53,7 +61,9 @@ def try_patch(arena: Arena, patch: bytes, *, scratch: Path) -> Trial:
     gitbox = Gitbox(engine=arena.engine, layers=arena.trees, scratch=scratch)
     tree = apply(gitbox, workspace, patch=patch, tests=arena.tests, rules=arena.rules)
     grader = Grader(engine=arena.engine, layers=arena.trees, limits=arena.limits, env=arena.env, scratch=scratch)
-    return Trial(grading=grader.grade(workspace, arena.suites), tree=tree)
+    grading = grader.grade(workspace, arena.suites)
+    claim = Claim(patch=patch, said=said, answer=arena.answer)
+    return Trial(grading=grading.joined(assert_all(arena.assertions, claim, grader, workspace)), tree=tree)
 
 
 def fresh_workspace(pristine: Path, destination: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from attrs import frozen
 
@@ -22,10 +23,11 @@ from nanobench.sources.interface import Source
 
 @frozen(kw_only=True)
 class Locks:
-    """A task's lock and the environment's lock that it names."""
+    """A task's lock and the environment's lock that it names; and the task's folder, if it is at hand."""
 
     task: TaskLock
     environment: EnvironmentLock
+    folder: Path | None = None
 
     @property
     def spec(self) -> Task:
@@ -35,7 +37,7 @@ class Locks:
     @property
     def source(self) -> Source:
         """The task's source."""
-        return source_of(self.spec, self.task.source.upstream)
+        return source_of(self.spec, self.task.source.pins, folder=self.folder)
 
 
 def packages_of(locks: Locks) -> tuple[Package, ...]:

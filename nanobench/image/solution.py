@@ -3,21 +3,27 @@ a project."""
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from nanobench.errors import Refused
 from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.image.task import BuiltTask
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Digest
+from nanobench.model.fixture import AnswerAssertion
 from nanobench.model.lock import RECIPE, TaskLock
 from nanobench.model.task import Task
 from nanobench.sources.change import Change, split
 from nanobench.sources.difference import derive
 from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.interface import Source
+from nanobench.sources.kinds import Kind
+from nanobench.sources.vendored import Vendored
+from nanobench.sources.vendored_files import ANSWER
 
 
 def solution_of(task: Task, source: Source, image: BuiltTask, *, bench: Workbench) -> Change:
-    """Golden and test patch of a task; the source's files are in the store."""
+    """Golden and test patch of a task, and its answer; the source's files are in the store."""
     recipe = document_sha256(
         {
             "patch": source.identity(),
@@ -32,7 +38,16 @@ def solution_of(task: Task, source: Source, image: BuiltTask, *, bench: Workbenc
     else:
         patch = _derive(source, image, bench)
         bench.store.remember(recipe, {"patch": bench.store.put(patch)})
-    return split(patch, task.paths, where=f"tasks/{task.id}/task.toml")
+    where = f"tasks/{task.id}/task.toml"
+    if not isinstance(source, Vendored):
+        return split(patch, task.paths, where=where)
+    # A fixture may be a question, which changes nothing, or consist of files that no rule calls source.
+    needed: tuple[Kind, ...] = () if task.required_files else ("source",)
+    change = split(patch, task.paths, where=where, needed=needed)
+    answer = source.answer(bench.store.blob)
+    if (answer is None) is any(isinstance(assertion, AnswerAssertion) for assertion in task.assertion):
+        raise Refused("NB_VENDORED", f"{ANSWER} and an assertion of type answer go together", where=where)
+    return evolve(change, answer=answer)
 
 
 def locked_solution(lock: TaskLock, task: Task, source: Source, image: BuiltTask, *, bench: Workbench) -> Change:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell
+from nanobench.model.fixture import LockedFiles, VendoredSource
+from nanobench.model.lock import Pins
 from nanobench.model.task import ArchiveSource, GitSource, Task
 from nanobench.model.upstream import LockedUpstream
 from nanobench.sources.archive import ReleasePair
@@ -14,29 +17,39 @@ from nanobench.sources.git import MergedChange
 from nanobench.sources.git_pin import repin
 from nanobench.sources.git_remote import Remote, safe
 from nanobench.sources.interface import Source
+from nanobench.sources.vendored import Vendored
+from nanobench.sources.vendored_files import FOLDERS
 from nanobench.store.store import Store
 
 Say = Callable[[str], None]
 
 
-def source_of(task: Task, upstream: LockedUpstream | None) -> Source:
+def source_of(task: Task, pins: Pins | None, *, folder: Path | None = None) -> Source:
     """The source that a task spec names.
 
+    Args:
+        pins: what its lock pins beyond the spec.
+        folder: the task's folder, if it is at hand; files of a fixture that the store lacks are taken from there.
+
     Raises:
-        CannotTell: ``NB_LOCK_UPSTREAM`` for a git source without pins.
+        CannotTell: ``NB_LOCK_UPSTREAM`` for a source without the pins that it needs.
     """
     where = f"tasks/{task.id}/task.toml"
     if isinstance(task.source, ArchiveSource):
         return ReleasePair(spec=task.source, where=where)
-    if upstream is None:
-        hint = f"nanobench lock {task.id}"
-        raise CannotTell("NB_LOCK_UPSTREAM", "its commits are not pinned", where=f"{where}: source", hint=hint)
-    return MergedChange(spec=task.source, upstream=upstream, where=where)
+    if isinstance(task.source, GitSource) and isinstance(pins, LockedUpstream):
+        return MergedChange(spec=task.source, upstream=pins, where=where)
+    if isinstance(task.source, VendoredSource) and isinstance(pins, LockedFiles):
+        return Vendored(files=pins, rules=task.paths, folder=folder, where=f"tasks/{task.id}")
+    hint = f"nanobench lock {task.id}"
+    raise CannotTell("NB_LOCK_UPSTREAM", "its commits or files are not pinned", where=f"{where}: source", hint=hint)
 
 
 def source_names(task: Task) -> tuple[str, ...]:
-    """What a task's source is made of: two releases, or a repository with its pull request and commits."""
+    """What a task's source is made of: two releases, a repository with its pull request and commits, or folders."""
     spec = task.source
+    if isinstance(spec, VendoredSource):
+        return tuple(f"tasks/{task.id}/{name}" for name in FOLDERS)
     if isinstance(spec, ArchiveSource):
         return tuple(package.purl for package in source_of(task, None).packages())
     request = None if spec.pull_request is None else f"pull request {spec.pull_request}"
@@ -70,6 +83,8 @@ def bring(
         Refused: what came is not what is locked.
     """
     fetch(source.packages(), store, online=online, say=say, progress=progress)
+    if isinstance(source, Vendored):
+        source.keep(store)
     if isinstance(source, MergedChange) and not all(store.has(file.digest) for file in source.pinned()):
         repin(source.spec, source.upstream, remote_of(source.spec, source.where, online=online, say=say), store)
     for file in source.pinned():

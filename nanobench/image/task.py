@@ -26,6 +26,9 @@ from nanobench.sources.workspace import Repository, make_repository
 TASK_ROLES = ("python-build", "installer", "npm")
 """Roles of the environment's packages that installing the project under test needs."""
 
+PYTHON_PROJECT = ("pyproject.toml", "setup.py")
+"""What tells that a base tree is to be installed; a fixture may be any tree."""
+
 
 @frozen(kw_only=True)
 class BuiltTask:
@@ -81,7 +84,7 @@ def build_task(source: Source, environment: BuiltEnvironment, *, bench: Workbenc
 
 
 def _install(trees: Trees, environment: BuiltEnvironment, shop: Workshop) -> Editable | None:
-    if environment.spec.python is None:
+    if environment.spec.python is None or not any((trees.base / name).is_file() for name in PYTHON_PROJECT):
         return None
     venv = environment.trees[1] / "opt" / "venv"
     return editable(

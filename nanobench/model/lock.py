@@ -6,6 +6,7 @@ own canonicalisation made its bytes.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Final, Literal
 
 from attrs import field, frozen
@@ -24,6 +25,7 @@ from nanobench.model.fields import (
     texts,
     whole,
 )
+from nanobench.model.fixture import LockedFiles
 from nanobench.model.upstream import LockedUpstream
 
 LOCK_VERSION: Final = 1
@@ -156,11 +158,18 @@ class HarnessLock:
         _unique_packages(self.package)
 
 
+Pins = LockedUpstream | LockedFiles
+"""What a source was resolved to when its task was locked."""
+
+_NOTHING = sha256(b"").hexdigest()
+
+
 @frozen(kw_only=True)
 class LockedSource:
     """What the source resolved to: commit and tree of the one-commit workspace, the derived patches' digests.
 
-    ``upstream`` is there for changes of a git repository and absent for release pairs.
+    ``upstream`` is there for changes of a git repository, ``vendored`` for fixtures; release pairs have neither. Only
+    a fixture may have no test files; and one without a golden patch is a question.
     """
 
     commit: str = text(COMMIT)
@@ -169,8 +178,23 @@ class LockedSource:
     test_patch_sha256: str = text(SHA256)
     statement_sha256: str = text(SHA256)
     required_files: tuple[str, ...] = texts(RELATIVE_PATH, nonempty=True)
-    test_files: tuple[str, ...] = texts(RELATIVE_PATH, nonempty=True)
+    test_files: tuple[str, ...] = texts(RELATIVE_PATH)
     upstream: LockedUpstream | None = None
+    vendored: LockedFiles | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not self.test_files and self.vendored is None:
+            raise ValueError("test_files: at least one is needed")
+
+    @property
+    def pins(self) -> Pins | None:
+        """What a task's own spec does not pin."""
+        return self.upstream or self.vendored
+
+    @property
+    def to_change(self) -> tuple[str, ...]:
+        """Of which files does a correct change touch at least one? Of none when the task is a question."""
+        return () if self.golden_patch_sha256 == _NOTHING else self.required_files
 
 
 @frozen(kw_only=True)

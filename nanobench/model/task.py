@@ -17,6 +17,7 @@ from nanobench.model.fields import (
     texts,
     whole,
 )
+from nanobench.model.fixture import Assertion, VendoredSource
 from nanobench.model.upstream import VERSION
 
 TaskKind = Literal["merged-pr", "release-pair", "fixture"]
@@ -70,7 +71,7 @@ class GitSource:
             raise ValueError("pull_request or merge_commit is needed")
 
 
-Source = ArchiveSource | GitSource
+Source = ArchiveSource | GitSource | VendoredSource
 """Told apart by ``type``."""
 
 
@@ -92,10 +93,10 @@ class Statement:
 
 @frozen(kw_only=True)
 class Curation:
-    """Facts a curator states; ``task export`` prints them under the proposal's names."""
+    """Facts a curator states; ``task export`` prints them under the proposal's names. A fixture has no repository."""
 
-    repo: str = text()
-    repo_url: str = text(r"https?://\S+")
+    repo: str | None = optional_text()
+    repo_url: str | None = optional_text(r"https?://\S+")
     languages: tuple[str, ...] = texts(IDENTIFIER, nonempty=True)
     domain: str = text()
     complexity_tier: int = whole(1, 4)
@@ -129,7 +130,10 @@ class Retirement:
 
 @frozen(kw_only=True)
 class Task:
-    """A task. ``required_files`` empty means: the golden patch's source files."""
+    """A task. ``required_files`` empty means: the golden patch's source files.
+
+    A fixture may have assertions beside its suites, or in their place.
+    """
 
     schema: Literal[1]
     id: str = text(IDENTIFIER)
@@ -143,15 +147,23 @@ class Task:
     statement: Statement
     curation: Curation
     paths: PathRules = field(factory=PathRules)
-    suite: tuple[Suite, ...] = field(metadata={"min_items": 1, "unique_key": "name"})
+    suite: tuple[Suite, ...] = ()
+    assertion: tuple[Assertion, ...] = ()
     retired: Retirement | None = None
 
     def __attrs_post_init__(self) -> None:
-        names = [s.name for s in self.suite]
-        if not names:
-            raise ValueError("suite: at least one [[suite]] is needed")
+        names = [part.name for part in (*self.suite, *self.assertion)]
         if len(set(names)) != len(names):
-            raise ValueError("suite: two suites have the same name")
+            raise ValueError("suite: two suites or assertions have the same name")
+        fixture = self.kind == "fixture"
+        if fixture != isinstance(self.source, VendoredSource):
+            raise ValueError('kind = "fixture" and source.type = "vendored" go together')
+        if not (names if fixture else self.suite):
+            raise ValueError("suite: at least one [[suite]] is needed (a fixture may have an [[assertion]] instead)")
+        if self.assertion and not fixture:
+            raise ValueError("assertion: only a fixture has them")
+        if not fixture and None in (self.curation.repo, self.curation.repo_url):
+            raise ValueError("curation: repo and repo_url are needed; only a fixture has none")
         if (self.status == "retired") != (self.retired is not None):
             raise ValueError('status = "retired" and [retired] go together')
 

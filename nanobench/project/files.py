@@ -81,12 +81,16 @@ class Project:
 
     def task(self, task_id: str) -> Spec[Task]:
         """``tasks/<id>/task.toml``; its ``id`` must be the folder's name."""
-        spec = self._spec(self.root / "tasks" / task_id / "task.toml", Task)
+        spec = self._spec(self.folder(task_id) / "task.toml", Task)
         if spec.value.id != task_id:
             raise Refused(
                 "NB_SCHEMA", f"{spec.value.id!r} in the folder {task_id!r}", where=f"{self.name(spec.path)}: id"
             )
         return spec
+
+    def folder(self, task_id: str) -> Path:
+        """The folder of a task; a fixture's files are in it."""
+        return self.root / "tasks" / task_id
 
     def environment(self, name: str) -> Spec[Environment]:
         """``environments/<name>.toml``."""
@@ -98,12 +102,27 @@ class Project:
         return spec
 
     def dataset(self) -> Spec[Dataset]:
-        """``tasks/dataset.toml``."""
-        return self._spec(self.root / "tasks" / "dataset.toml", Dataset)
+        """``tasks/dataset.toml``.
+
+        Raises:
+            Refused: ``NB_DATASET_KINDS`` when its tasks are not all of one kind: figures over a mix mean nothing.
+        """
+        spec = self._spec(self.root / "tasks" / "dataset.toml", Dataset)
+        kinds = {task: self.task(task).value.kind for task in spec.value.tasks}
+        if len(set(kinds.values())) > 1:
+            details = tuple(f"{task}: {kind}" for task, kind in kinds.items())
+            hint = "a dataset holds merged-pr tasks, release-pair tasks or fixtures, and never two of them"
+            where = f"{self.name(spec.path)}: tasks"
+            raise Refused("NB_DATASET_KINDS", "tasks of several kinds", where=where, details=details, hint=hint)
+        return spec
+
+    def members(self) -> tuple[str, ...]:
+        """The tasks of the dataset; none when there is no dataset."""
+        return self.dataset().value.tasks if (self.root / "tasks" / "dataset.toml").is_file() else ()
 
     def statement(self, task_id: str) -> bytes:
         """The problem statement's bytes (UTF-8, not empty)."""
-        path = self.root / "tasks" / task_id / "statement.md"
+        path = self.folder(task_id) / "statement.md"
         data = self._read(path)
         if len(data) > MAX_STATEMENT or not data.strip():
             raise Refused("NB_STATEMENT", f"{len(data)} bytes; between 1 and {MAX_STATEMENT}", where=self.name(path))

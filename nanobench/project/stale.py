@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nanobench.formats.digest import document_sha256
 from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
+from nanobench.model.fixture import VendoredFile
 from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, Reference, TaskLock
 
 REVISION_GATES: dict[int, tuple[str, ...]] = {
@@ -85,6 +86,21 @@ def task_reasons(
         reasons.append(f"environments/{environment.name}.toml: env differs from the locked one")
     name = f"locks/{lock.task}.lock.toml"
     return (*reasons, *_self_reasons(name, lock), *_age(name, lock), *gate_reasons(lock))
+
+
+def files_reasons(lock: TaskLock, files: Iterable[VendoredFile]) -> tuple[str, ...]:
+    """Why a task lock is stale for the files of its fixture: each that came, went, or changed content or mode."""
+    before = {file.path: file for file in (lock.source.vendored.file if lock.source.vendored else ())}
+    now = {file.path: file for file in files}
+    return tuple(
+        f"tasks/{lock.task}/{path}: locked {_file(before.get(path))}, now {_file(now.get(path))}"
+        for path in sorted(before | now)
+        if before.get(path) != now.get(path)
+    )
+
+
+def _file(file: VendoredFile | None) -> str:
+    return f"{file.digest} mode {file.mode}" if file else "absent"
 
 
 def reference_reason(reference: Reference, folder: str, sha256: str | None) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def attempt_cell(stage: Stage, cell: Cell, provider: Provider, *, number: int, b
         (scratch / "grade").mkdir()
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
         bench.engine.own(workspace)  # the store may be one that another user filled
-        with provider.upstream(stage.place.change.golden) as upstream:
+        with provider.upstream(stage.place.change) as upstream:
             call = invocation(_prompt(stage, cell), provider=cell.provider, model=cell.model, wire=upstream.kind)
             session = run_agent(stage.seat(cell.harness), call, upstream, workspace, scratch=scratch / "agent")
         run = _Run(cause=session.ending.cause, detail=session.ending.detail)
@@ -72,7 +72,9 @@ def _prompt(stage: Stage, cell: Cell) -> str:
 def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path) -> _Run:
     lock = stage.locked.task.value
     try:
-        grading = try_patch(stage.place.arena, session.taken.patch, scratch=scratch).grading
+        report = session.ending.report
+        said = report.report.finalText if report else None
+        grading = try_patch(stage.place.arena, session.taken.patch, said=said, scratch=scratch).grading
     except Refused as error:
         return evolve(run, cause=Cause.GRADER, detail=str(error))
     return evolve(
@@ -83,7 +85,7 @@ def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path)
             fail_to_pass=lock.tests.fail_to_pass,
             pass_to_pass=lock.tests.pass_to_pass,
             files_changed=session.taken.files_changed,
-            required_files=lock.source.required_files,
+            required_files=lock.source.to_change,
             mode=cell.mode,
         ),
     )

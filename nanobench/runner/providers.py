@@ -10,6 +10,7 @@ from attrs import frozen
 from nanobench.gateway.scripted.behaviours import scripted_provider
 from nanobench.gateway.upstream import Upstream
 from nanobench.model.result import ProviderFacts
+from nanobench.sources.change import Change
 
 
 @frozen(kw_only=True)
@@ -26,9 +27,9 @@ class Endpoint:
         return ProviderFacts(name=address.name, kind=address.kind, base_url=address.base_url, models=self.models)
 
     @contextmanager
-    def upstream(self, golden_patch: bytes) -> Iterator[Upstream]:
+    def upstream(self, solution: Change) -> Iterator[Upstream]:
         """The same address for every cell."""
-        del golden_patch  # no provider but a scripted one is ever told the solution
+        del solution  # no provider but a scripted one is ever told it
         yield self.address
 
 
@@ -45,9 +46,9 @@ class Scripted:
         return ProviderFacts(name=self.behaviour, kind="scripted", models=self.models)
 
     @contextmanager
-    def upstream(self, golden_patch: bytes) -> Iterator[Upstream]:
-        """A server that acts the part for one task's golden patch."""
-        with scripted_provider(self.behaviour, golden_patch) as provider:
+    def upstream(self, solution: Change) -> Iterator[Upstream]:
+        """A server that acts the part for one task's solution."""
+        with scripted_provider(self.behaviour, solution.golden, said=solution.said) as provider:
             yield provider.upstream
 
 

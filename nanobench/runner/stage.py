@@ -20,17 +20,19 @@ from nanobench.sandbox.interface import Engine
 
 @frozen(kw_only=True)
 class LockedTask:
-    """A task's three locks, as files, and its statement. ``harness`` is the one that it was locked with."""
+    """A task's three locks, as files, its statement, and its folder in the project. ``harness`` is the one that it
+    was locked with."""
 
     task: Locked[TaskLock]
     environment: Locked[EnvironmentLock]
     harness: Locked[HarnessLock]
     statement: str
+    folder: Path
 
     @property
     def locks(self) -> Locks:
         """What its image is made from."""
-        return Locks(task=self.task.value, environment=self.environment.value)
+        return Locks(task=self.task.value, environment=self.environment.value, folder=self.folder)
 
 
 @frozen(kw_only=True)

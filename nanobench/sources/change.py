@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from attrs import frozen
 
 from nanobench.errors import Refused
 from nanobench.model.task import PathRules
+from nanobench.sources.answer import spoken
 from nanobench.sources.kinds import Kind, kind_of
 from nanobench.sources.patch import joined, sections
 from nanobench.sources.quoting import display
@@ -13,21 +16,31 @@ from nanobench.sources.quoting import display
 
 @frozen(kw_only=True)
 class Change:
-    """``golden`` is everything that is no test, ``test`` the rest. Paths are as documents show them, sorted."""
+    """``golden`` is everything that is no test, ``test`` the rest. Paths are as documents show them, sorted.
+
+    ``answer`` is the right one to a task that asks for one.
+    """
 
     golden: bytes
     test: bytes
     source_files: tuple[str, ...]
     test_files: tuple[str, ...]
+    answer: str | None = None
+
+    @property
+    def said(self) -> str | None:
+        """The final text of who solves the task, as far as it matters."""
+        return None if self.answer is None else spoken(self.answer)
 
 
-def split(patch: bytes, rules: PathRules, *, where: str) -> Change:
+def split(patch: bytes, rules: PathRules, *, where: str, needed: Collection[Kind] = ("test", "source")) -> Change:
     """The parts of a solution's patch.
 
     Args:
         patch: base to solution, as git writes it.
         rules: the task's overrides of the path rules.
         where: the task file, for messages.
+        needed: the kinds of files that the solution must change.
 
     Raises:
         Refused: ``NB_NO_TESTS`` or ``NB_NO_SOURCE`` when the solution changes no test or no source file.
@@ -36,7 +49,7 @@ def split(patch: bytes, rules: PathRules, *, where: str) -> Change:
     files: dict[Kind, set[str]] = {"test": set(), "source": set(), "docs": set(), "other": set()}
     for kind, part in sorted_parts:
         files[kind].add(display(part.path))
-    _check(files, where)
+    _check(files, needed, where)
     return Change(
         golden=joined(part for kind, part in sorted_parts if kind != "test"),
         test=joined(part for kind, part in sorted_parts if kind == "test"),
@@ -45,10 +58,10 @@ def split(patch: bytes, rules: PathRules, *, where: str) -> Change:
     )
 
 
-def _check(files: dict[Kind, set[str]], where: str) -> None:
-    needed: tuple[tuple[Kind, str], ...] = (("test", "NB_NO_TESTS"), ("source", "NB_NO_SOURCE"))
-    for kind, code in needed:
-        if not files[kind]:
+def _check(files: dict[Kind, set[str]], needed: Collection[Kind], where: str) -> None:
+    codes: tuple[tuple[Kind, str], ...] = (("test", "NB_NO_TESTS"), ("source", "NB_NO_SOURCE"))
+    for kind, code in codes:
+        if kind in needed and not files[kind]:
             raise Refused(
                 code,
                 f"the solution changes no {kind} file",

@@ -11,7 +11,7 @@ from nanobench.gateway.scripted import behaviours
 from nanobench.gateway.scripted.reply import Messages, Reply, Script, ToolCall
 
 
-def meddling(_: bytes) -> Script:
+def meddling(_: bytes, said: str | None) -> Script:
     """Writes a file before it talks."""
 
     def script(messages: Messages) -> Reply:

@@ -27,7 +27,7 @@ TRIAL = Trial(
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     patches: list[bytes] = []
 
-    def double(arena: Any, patch: bytes, *, scratch: Path) -> Trial:
+    def double(arena: Any, patch: bytes, *, said: str | None, scratch: Path) -> Trial:
         assert scratch.is_dir()
         patches.append(patch)
         return TRIAL

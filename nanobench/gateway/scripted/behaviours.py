@@ -10,7 +10,7 @@ from nanobench.gateway.scripted.provider import ScriptedProvider
 from nanobench.gateway.scripted.reply import Messages, Reply, Script
 
 
-def nop(_: bytes) -> Script:
+def nop(_: bytes, said: str | None = None) -> Script:
     """Answers in prose and calls no tool."""
 
     def script(_: Messages) -> Reply:
@@ -19,11 +19,11 @@ def nop(_: bytes) -> Script:
     return script
 
 
-BEHAVIOURS: dict[str, Callable[[bytes], Script]] = {"nop": nop, "oracle": oracle}
-"""Name → script for a task's golden patch."""
+BEHAVIOURS: dict[str, Callable[[bytes, str | None], Script]] = {"nop": nop, "oracle": oracle}
+"""Name → script for a task's golden patch, and the words that answer it if it is a question."""
 
 
-def scripted_provider(name: str, golden_patch: bytes) -> ScriptedProvider:
+def scripted_provider(name: str, golden_patch: bytes, *, said: str | None = None) -> ScriptedProvider:
     """The provider of that name for one task, not yet started.
 
     Raises:
@@ -32,4 +32,4 @@ def scripted_provider(name: str, golden_patch: bytes) -> ScriptedProvider:
     if name not in BEHAVIOURS:
         known = ", ".join(sorted(BEHAVIOURS))
         raise Misuse("NB_BEHAVIOUR", f"there is no scripted provider {name!r:.80}", hint=f"one of: {known}")
-    return ScriptedProvider(name, BEHAVIOURS[name](golden_patch))
+    return ScriptedProvider(name, BEHAVIOURS[name](golden_patch, said))

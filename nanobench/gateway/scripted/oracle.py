@@ -32,8 +32,8 @@ Shown = dict[str, str]
 """Path → what ``read_file`` returned for it."""
 
 
-def oracle(patch: bytes) -> Script:
-    """The script that turns the base tree into the golden tree."""
+def oracle(patch: bytes, said: str | None = None) -> Script:
+    """The script that turns the base tree into the golden tree, and says at its end what is to be said."""
     parts = sections(patch)
     reads = tuple(_call("read_file", path=part.path) for part in parts if isinstance(part, Edit))
 
@@ -43,7 +43,7 @@ def oracle(patch: bytes) -> Script:
             return Reply(text="I read the files that have to change.", calls=reads)
         shown = dict(zip([call.arguments["path"] for call in reads], _first_results(messages), strict=False))
         turns = _turns(_calls(parts, shown))
-        return Reply(calls=turns[due]) if due < len(turns) else Reply(text="The change is made as described.")
+        return Reply(calls=turns[due]) if due < len(turns) else Reply(text=said or "The change is made as described.")
 
     return script
 
