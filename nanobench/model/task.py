@@ -32,12 +32,18 @@ GIT_URL = (
 
 @frozen(kw_only=True)
 class Archive:
-    """One published source archive, pinned: purl (name and version), file name, sha256, size in bytes."""
+    """One published source archive, pinned: purl (name and version), file name, size in bytes, and its sha256 or the
+    registry's own ``integrity`` (npm's ``sha512-…``)."""
 
     purl: str = text(Purl)
     file: str = text(r"[^/\s]+")
-    sha256: str = text(SHA256)
+    sha256: str | None = optional_text(SHA256)
+    integrity: str | None = optional_text(r"sha512-[A-Za-z0-9+/]{86}==")
     size: int = whole(1, 2**40)
+
+    def __attrs_post_init__(self) -> None:
+        if (self.sha256 is None) == (self.integrity is None):
+            raise ValueError("either sha256 or integrity")
 
 
 @frozen(kw_only=True)

@@ -1,4 +1,4 @@
-"""Release pairs: the base is one published source archive, the solution the next release's."""
+"""Release pairs: the base is one published archive (an sdist, an npm tarball), the solution the next release's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from packageurl import PackageURL
 
 from nanobench.archives.reader import extract
 from nanobench.errors import Refused
+from nanobench.formats.digest import from_integrity
 from nanobench.model.fields import Digest
 from nanobench.model.lock import Package
 from nanobench.model.task import Archive, ArchiveSource
@@ -31,7 +32,7 @@ class ReleasePair:
             raise Refused(
                 "NB_SOURCE", f"{solution} is no release of {base}", where=f"{self.where}: source.solution.purl"
             )
-        if base.version == solution.version or self.spec.base.sha256 == self.spec.solution.sha256:
+        if base.version == solution.version or _digest(self.spec.base) == _digest(self.spec.solution):
             raise Refused("NB_SOURCE", "base and solution are the same release", where=f"{self.where}: source")
 
     def packages(self) -> tuple[Package, ...]:
@@ -57,17 +58,21 @@ class ReleasePair:
 
 def _package(archive: Archive, where: str) -> Package:
     purl = PackageURL.from_string(archive.purl)
-    if purl.type != "pypi":
-        raise Refused("NB_SOURCE", f"archives of type {purl.type} are not supported yet", where=f"{where}: source")
-    return Package(
-        purl=archive.purl,
-        role="python",
-        path=f"{purl.name}/{archive.file}",
-        digest=Digest(f"sha256:{archive.sha256}"),
-        size=archive.size,
-    )
+    digest, size = _digest(archive), archive.size
+    if purl.type == "pypi":
+        return Package(purl=archive.purl, role="python", path=f"{purl.name}/{archive.file}", digest=digest, size=size)
+    if purl.type == "npm":
+        name = f"{purl.namespace}/{purl.name}" if purl.namespace else purl.name
+        return Package(purl=archive.purl, role="npm", path=f"{name}/-/{archive.file}", digest=digest, size=size)
+    raise Refused("NB_SOURCE", f"archives of type {purl.type} are not supported yet", where=f"{where}: source")
+
+
+def _digest(archive: Archive) -> Digest:
+    if archive.integrity is not None:
+        return from_integrity(archive.integrity, where=archive.purl)
+    return Digest(f"sha256:{archive.sha256}")
 
 
 def _tree(archive: Archive, blob: Blob, dest: Path) -> tuple[Path, tuple[str, ...]]:
-    extract(blob(Digest(f"sha256:{archive.sha256}")), dest, where=archive.file, strip=1)
+    extract(blob(_digest(archive)), dest, where=archive.file, strip=1)
     return dest, clean(dest, where=archive.file, mtime=EPOCH)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import tarfile
@@ -109,11 +110,38 @@ def test_a_solution_must_be_another_release_of_the_same_project(pair: ReleasePai
         evolve(pair, spec=evolve(pair.spec, solution=evolve(pair.spec.solution, purl=purl)))
 
 
+def test_npm_tarballs_are_asked_for_at_their_registry_by_its_own_integrity_or_by_sha256(
+    pair: ReleasePair, registry: Registry, tmp_path: Path
+) -> None:
+    data = registry.blob(pair.packages()[0].digest).read_bytes()
+    digest = hashlib.sha512(data)
+    (registry.folder / f"sha512:{digest.hexdigest()}").write_bytes(data)
+    integrity = "sha512-" + base64.b64encode(digest.digest()).decode()
+    base = Archive(purl="pkg:npm/%40a/demo@1.0", file="demo-1.0.tgz", integrity=integrity, size=len(data))
+    solution = evolve(pair.spec.solution, purl="pkg:npm/%40a/demo@1.1", file="demo-1.1.tgz")
+    npm = evolve(pair, spec=evolve(pair.spec, base=base, solution=solution))
+    first, second = npm.packages()
+    assert (first.role, first.path, first.digest) == (
+        "npm",
+        "@a/demo/-/demo-1.0.tgz",
+        f"sha512:{digest.hexdigest()}",
+    )
+    assert (second.path, second.digest) == ("@a/demo/-/demo-1.1.tgz", f"sha256:{solution.sha256}")
+    (tmp_path / "work").mkdir()
+    assert (npm.stage(registry.blob, tmp_path / "work").base / "demo.py").read_text() == "old\n"
+
+
+@pytest.mark.parametrize("pins", [{}, {"sha256": "0" * 64, "integrity": f"sha512-{'A' * 86}=="}])
+def test_an_archive_is_pinned_exactly_once(pins: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="either sha256 or integrity"):
+        Archive(purl="pkg:npm/demo@1.0", file="demo-1.0.tgz", size=1, **pins)
+
+
 def test_a_registry_that_is_not_supported_is_refused(pair: ReleasePair) -> None:
     spec = evolve(
         pair.spec,
-        base=evolve(pair.spec.base, purl="pkg:npm/demo@1.0"),
-        solution=evolve(pair.spec.solution, purl="pkg:npm/demo@1.1"),
+        base=evolve(pair.spec.base, purl="pkg:deb/demo@1.0"),
+        solution=evolve(pair.spec.solution, purl="pkg:deb/demo@1.1"),
     )
-    with pytest.raises(Refused, match=r"NB_SOURCE: .*npm"):
+    with pytest.raises(Refused, match=r"NB_SOURCE: .*deb"):
         evolve(pair, spec=spec).packages()
