@@ -17,6 +17,9 @@ COMMITS_ONLY, NO_FILES = "tree:0", "blob:none"
 _REF_LINE = re.compile(rb"([0-9a-f]{40})\t([^\s]+)")
 # What a mirror on this machine would not do unless it were told; servers have their own mind.
 _LOCAL = "git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack"
+_EVERYTHING = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+"""A server that gives no commit by its name may have it below a branch or tag."""
+
 _BATCH = 500
 _MAX_ABSENT = 200
 _NOT_OURS = re.compile(r"not our ref ([0-9a-f]{40})")
@@ -65,11 +68,15 @@ class Remote:
             CannotTell: ``NB_GIT_OBJECT`` naming what cannot be had.
         """
         self.say(f"fetching the history of {', '.join(wants)} from {safe(self.url)}")
+        said = self._history(git, wants)
+        commits = [want for want in wants if re.fullmatch(r"[0-9a-f]{40}", want)]
+        others = [*_EVERYTHING, *(want for want in wants if want not in commits)]
+        if said.code and (not commits or self._history(git, others).code or lacking(git, commits)):
+            self._missing(lacking(git, commits) or wants, said)
+
+    def _history(self, git: Git, wants: Sequence[str]) -> Said:
         said = self._fetch(git, wants, partial=COMMITS_ONLY)
-        if said.code:
-            said = self._fetch(git, wants)
-        if said.code:
-            self._missing(_lacked(git, wants) or wants, said)
+        return self._fetch(git, wants) if said.code else said
 
     def commit(self, git: Git, want: str) -> None:
         """One commit, without history and trees where the server can leave them out; raises like :meth:`history`."""
@@ -95,8 +102,7 @@ class Remote:
             said = self._fetch(git, sorted(wants), shallow=shallow, partial=partial)
             if not lacking(git, [f"{commit}^{{tree}}" for commit in wants]):
                 return
-        # A server that gives no commit by its name may have it below a branch or tag.
-        self._fetch(git, ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"])
+        self._fetch(git, _EVERYTHING)
         missing = lacking(git, [f"{commit}^{{tree}}" for commit in wants])
         if missing:
             assert said is not None
@@ -165,10 +171,6 @@ class Remote:
                 f"transport {scheme[:40]!r} is never used; one of {', '.join(PROTOCOLS)}",
                 where=f"{self.where}: source.url",
             )
-
-
-def _lacked(git: Git, wants: Sequence[str]) -> list[str]:
-    return lacking(git, [want for want in wants if re.fullmatch(r"[0-9a-f]{40}", want)])
 
 
 def lacking(git: Git, objects: Sequence[str]) -> list[str]:

@@ -116,7 +116,7 @@ def go(libfaketime: Path | None) -> Callable[..., Done]:
 # Far away: another user on another file system of another host ------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def far_away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Surroundings, Path]]:
     """As far as this user gets: as root another host name, a file system in memory, and an ordinary user without a
     name or home, in namespaces that are gone when this process is. Yields an empty folder there too."""

@@ -29,7 +29,7 @@ class Journey:
     second: Any
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def journey(far_away: Any, go: Any, seed: Seed, demos: Any, repository: Project) -> Journey:
     there, place = far_away
     project, store = place / "project", place / "store"

@@ -25,17 +25,20 @@ from nanobench.errors import MachineFailure
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.diagnose import host_layer
 from nanobench.sandbox.docker import Docker
-from nanobench.sandbox.interface import Engine, Finished, Mount, Request, SandboxLimits
+from nanobench.sandbox.interface import SANDBOX_UID, Engine, Finished, Mount, Request, SandboxLimits
 from nanobench.sandbox.launch import default_signals
 from nanobench.store.store import Store
 
-ORDINARY = 64123
+ORDINARY, SOCKET_GROUP = 64123, 64124
 DRIVER = """
 import pickle, sys
 from nanobench.errors import MachineFailure
 from nanobench.sandbox.bubblewrap import Bubblewrap
-name, arguments = pickle.load(sys.stdin.buffer)
-try: answer = getattr(Bubblewrap(), name)(*arguments)
+from nanobench.sandbox.docker import Docker
+from nanobench.store.store import Store
+daemon, name, arguments = pickle.load(sys.stdin.buffer)
+engine = Docker(Store(daemon[0]), address=daemon[1]) if daemon else Bubblewrap()
+try: answer = getattr(engine, name)(*arguments)
 except MachineFailure as error: answer = error.document()
 sys.stdout.buffer.write(pickle.dumps(answer))
 """
@@ -45,12 +48,17 @@ PROOF = "import subprocess, sys, nanobench.sandbox.bubblewrap; subprocess.run([s
 
 
 class AsOrdinaryUser:
-    """The engine in a process of an ordinary user, whose every call is a new process."""
+    """The engine in a process of an ordinary user, whose every call is a new process.
 
-    name = "bubblewrap"
+    Args:
+        daemon: a store of the user and the socket of a Docker daemon that his group may use; bubblewrap without.
+    """
 
-    def __init__(self) -> None:
-        self.command = AS_ORDINARY
+    def __init__(self, uid: int, daemon: tuple[Path, str] | None = None) -> None:
+        self.name = "docker" if daemon else "bubblewrap"
+        self.uid, self.daemon = uid, daemon
+        shed = str(Path(__file__).with_name("ordinary.py"))
+        self.command = [sys.executable, shed, str(uid), str(SOCKET_GROUP), sys.executable]
 
     def run(self, request: Request) -> Finished:
         finished = self._ask("run", request)
@@ -58,7 +66,7 @@ class AsOrdinaryUser:
         return finished
 
     def own(self, path: Path) -> None:
-        subprocess.run(["chown", "-R", f"{ORDINARY}:{ORDINARY}", path], check=True)
+        subprocess.run(["chown", "-R", f"{self.uid}:{self.uid}", path], check=True)
 
     def stop(self) -> None:
         raise NotImplementedError
@@ -68,16 +76,13 @@ class AsOrdinaryUser:
         return found
 
     def _ask(self, name: str, *arguments: object) -> Any:
-        command = [*self.command, "-c", DRIVER]
-        done = subprocess.run(command, input=pickle.dumps((name, arguments)), env=environment(), capture_output=True)
+        command, asked = [*self.command, "-c", DRIVER], pickle.dumps((self.daemon, name, arguments))
+        done = subprocess.run(command, input=asked, env=environment(), capture_output=True)
         assert done.returncode == 0, done.stderr.decode()
         answer = pickle.loads(done.stdout)
         if isinstance(answer, dict):
             raise MachineFailure(**answer)
         return answer
-
-
-AS_ORDINARY = [sys.executable, str(Path(__file__).with_name("ordinary.py")), str(ORDINARY), sys.executable]
 
 
 def environment() -> dict[str, str]:
@@ -88,17 +93,20 @@ def environment() -> dict[str, str]:
     }
 
 
-AS_WE_ARE, AS_AN_ORDINARY_USER, DOCKER = "as we are", "ordinary", "docker"
+AS_WE_ARE, AS_AN_ORDINARY_USER, DOCKER, DOCKER_AS_ONE = "as we are", "ordinary", "docker", "docker, ordinary"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "bubblewrap: a property of that engine's own ways")
+    config.addinivalue_line("markers", "every_user: worth the time of Docker as an ordinary user, too")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test over every engine that can be here, but for those of one engine's own ways."""
     if "engine" in metafunc.fixturenames:
         found = [AS_WE_ARE, AS_AN_ORDINARY_USER, DOCKER] if os.geteuid() == 0 else [AS_WE_ARE]
+        if os.geteuid() == 0 and metafunc.definition.get_closest_marker("every_user"):
+            found.append(DOCKER_AS_ONE)
         if metafunc.definition.get_closest_marker("bubblewrap"):
             found = [name for name in found if name != DOCKER]
         if "another" in metafunc.fixturenames:  # not an engine in another process
@@ -108,17 +116,32 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest) -> Engine:
-    """The engine, bubblewrap for root also as an ordinary user runs it."""
+    """The engine, for root also as an ordinary user runs it."""
     if request.param == AS_WE_ARE:
         return Bubblewrap()
     if request.param == DOCKER:
         docker: Docker = request.getfixturevalue("docker")
         return docker
-    tried = subprocess.run([*AS_ORDINARY, "-c", PROOF], env=environment(), capture_output=True, text=True)
+    ordinary = request.getfixturevalue("docker_of_a_group") if request.param == DOCKER_AS_ONE else None
+    made = ordinary or AsOrdinaryUser(ORDINARY)
+    tried = subprocess.run([*made.command, "-c", PROOF], env=environment(), capture_output=True, text=True)
     if tried.returncode != 0:
         assert not os.environ.get("CI"), tried.stderr
         pytest.skip(f"the files of this checkout or its Python are closed to ordinary users: {tried.stderr[-200:]}")
-    return AsOrdinaryUser()
+    return made
+
+
+@pytest.fixture(scope="session")
+def docker_of_a_group(docker_socket: Path) -> Iterator[AsOrdinaryUser]:
+    """User 1000, who is no root but may use the daemon's socket as a member of its group."""
+    os.chown(docker_socket, 0, SOCKET_GROUP)
+    docker_socket.chmod(0o660)
+    docker_socket.parent.chmod(0o711)
+    place = Path(tempfile.mkdtemp(prefix="nanobench-test-"))
+    user = AsOrdinaryUser(SANDBOX_UID, (place / "store", str(docker_socket)))
+    user.own(place)
+    yield user
+    shutil.rmtree(place)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Run a command as an ordinary user who can reach this Python and this checkout, wherever root keeps them.
 
-``python ordinary.py UID COMMAND…``, as root. In a mount namespace of its own, every folder on the way that is closed
+``python ordinary.py UID GROUP COMMAND…``, as root; the user's own group is UID too, GROUP is one more of his. In a
+mount namespace of its own, every folder on the way that is closed
 to others (``/root``) is hidden by an open one that holds nothing but what the tests need.
 """
 
@@ -15,7 +16,7 @@ CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 4096, 16384, 1 << 18
 ROOT = Path(__file__).parents[2]
 
 
-def main(uid: int, command: list[str]) -> None:
+def main(uid: int, group: int, command: list[str]) -> None:
     """Never returns."""
     call("unshare", CLONE_NEWNS)
     call("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
@@ -23,7 +24,7 @@ def main(uid: int, command: list[str]) -> None:
     needed |= {path.resolve() for path in needed}
     for closed in sorted({outermost for path in needed if (outermost := closed_above(path))}):
         open_up(closed, sorted(path for path in needed if path.is_relative_to(closed)))
-    os.setgroups([])
+    os.setgroups([group])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     os.execvp(command[0], command)
@@ -52,4 +53,4 @@ def call(name: str, *arguments: int | bytes | None) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])

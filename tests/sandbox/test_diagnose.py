@@ -13,6 +13,7 @@ CHECK = "from nanobench.sandbox.bubblewrap import Bubblewrap; print(Bubblewrap()
 PROGRAM = Path("/somewhere/bwrap")
 
 
+@pytest.mark.every_user
 def test_a_working_engine_has_nothing_to_say(bench: Any) -> None:
     assert bench.engine.check() == ()
 

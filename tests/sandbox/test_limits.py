@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from nanobench.sandbox.interface import Ended
 
 FILL = """
@@ -14,12 +16,14 @@ with open(sys.argv[1], "wb", buffering=0) as file:
 """
 
 
+@pytest.mark.every_user
 def test_an_endless_loop_ends_at_the_time_limit(bench: Any) -> None:
     ran = bench.run("sh", "-c", "echo begun; while :; do :; done", seconds=1)
     assert (ran.finished.ended, ran.finished.exit_code, ran.out) == (Ended.TIME, 137, "begun\n")
     assert ran.finished.cpu_ms > 100
 
 
+@pytest.mark.every_user
 def test_a_fork_bomb_stops_at_the_process_limit(bench: Any) -> None:
     program = """
 import os, sys, time
@@ -68,6 +72,7 @@ def test_a_memory_hog_that_hides_from_debuggers_is_stopped(bench: Any) -> None:
     assert bench.python(program, memory_mib=200, seconds=50).finished.ended is Ended.MEMORY
 
 
+@pytest.mark.every_user
 def test_memory_of_many_processes_is_summed(bench: Any) -> None:
     program = """
 import os, time
@@ -101,6 +106,7 @@ time.sleep(1000)
     assert bench.python(program, memory_mib=200, seconds=50).finished.ended is Ended.MEMORY
 
 
+@pytest.mark.every_user
 def test_tmp_home_and_shared_memory_are_full_at_their_size(bench: Any) -> None:
     for place in ("/tmp", "/home/agent", "/dev/shm"):
         ran = bench.run("python3", "-c", FILL, f"{place}/x", disk_mib=64, memory_mib=256)
@@ -108,6 +114,7 @@ def test_tmp_home_and_shared_memory_are_full_at_their_size(bench: Any) -> None:
         assert "No space left on device" in ran.err
 
 
+@pytest.mark.every_user
 def test_a_workspace_that_grows_beyond_the_limit_ends_the_run(bench: Any) -> None:
     program = "import os\nwhile True: os.write(os.open(os.urandom(8).hex(), os.O_CREAT | os.O_RDWR), bytes(1 << 20))"
     ran = bench.python(program, disk_mib=40)
@@ -151,6 +158,7 @@ def test_endless_output_is_stopped_and_cut(bench: Any) -> None:
     assert (bench.place / "err").stat().st_size == 1 << 20
 
 
+@pytest.mark.every_user
 def test_the_limits_that_are_only_watched_are_named(bench: Any) -> None:
     watched = {"disk"} if bench.engine.name == "docker" else {"cpus", "disk", "memory"}
     assert watched <= set(bench.run("true").finished.weak) <= watched | {"pids"}

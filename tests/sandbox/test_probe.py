@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from nanobench.sandbox import launch
+from nanobench.sandbox.seccomp import _TABLES
 
 PROBE = r"""
-import json, os, resource, shutil, socket, subprocess, time
+import ctypes, json, os, resource, shutil, socket, subprocess, sys, time
 
+CALLS, FAMILIES = json.loads(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
 MEMORY = ("/tmp", "/home/agent", "/dev/shm")
 
 def status(name):
@@ -37,6 +40,19 @@ def connect(host, family, port=0):
     with socket.create_server((host, port), family=family) as server:
         socket.create_connection(server.getsockname()[:2]).close()
 
+def answer(call):
+    ctypes.set_errno(0)
+    libc.syscall(call, 0, 0, 0, 0, 0)
+    return os.strerror(ctypes.get_errno())
+
+def mounts():
+    shut = {"nosuid": os.ST_NOSUID, "nodev": os.ST_NODEV, "noexec": os.ST_NOEXEC}
+    for line in open("/proc/self/mountinfo"):
+        target = line.split()[4]  # one that a later one hides is not there
+        flags = os.statvfs(target).f_flag if os.path.isdir(target) else os.ST_RDONLY
+        if not flags & os.ST_RDONLY:
+            yield target, sorted(name for name, flag in shut.items() if flags & flag)
+
 def run_from(folder):
     shutil.copy("/usr/bin/true", folder + "/true")
     subprocess.run([folder + "/true"], check=True)
@@ -50,6 +66,8 @@ print(json.dumps({
     "filter": status("Seccomp"),
     "ignored signals": status("SigIgn"),
     "blocked signals": status("SigBlk"),
+    "refused calls": sorted({answer(call) for call in CALLS}),
+    "refused families": sorted({can(lambda: socket.socket(family, socket.SOCK_DGRAM)) for family in FAMILIES}),
     "own session": os.getsid(0) == os.getpid() or os.getsid(0) < os.getpid(),
     "umask": oct(umask),
     "environment": environ,
@@ -79,6 +97,7 @@ print(json.dumps({
         path: can(lambda: write(path + "/probe"))
         for path in ("/", "/usr", "/etc", "/dev", "/nanobench", "/proc/sys/kernel", *MEMORY, "/workspace")
     },
+    "writable mounts": dict(mounts()),
     "core pattern": can(lambda: open("/proc/sys/kernel/core_pattern", "w")),
     "memory file systems": {
         path: os.statvfs(path).f_blocks * os.statvfs(path).f_frsize >> 20 for path in MEMORY
@@ -89,6 +108,7 @@ print(json.dumps({
 }))
 """
 
+TRIED = list(_TABLES[os.uname().machine][2].values()), [17, 38, 40]  # packets, the kernel's ciphers, the hypervisor
 READ_ONLY = "Read-only file system"
 EXPECTED: dict[str, Any] = {
     "ids": [[1000] * 3, [1000] * 3],
@@ -97,6 +117,8 @@ EXPECTED: dict[str, Any] = {
     "filter": ["2"],
     "ignored signals": ["0000000001001000"],  # SIGPIPE and SIGXFSZ: Python's own doing
     "blocked signals": ["0000000000000000"],
+    "refused calls": ["Operation not permitted"],
+    "refused families": ["Address family not supported by protocol"],
     "own session": True,
     "umask": "0o22",
     "environment": {
@@ -148,6 +170,11 @@ EXPECTED: dict[str, Any] = {
         "/home/agent": "yes",
         "/dev/shm": "yes",
     },
+    "writable mounts": {
+        "/proc": ["nodev", "noexec", "nosuid"],
+        "/dev/pts": ["noexec", "nosuid"],
+        **{path: ["nodev", "nosuid"] for path in ("/tmp", "/home/agent", "/dev/shm", "/workspace")},
+    },
     "core pattern": "Permission denied",
     "memory file systems": {"/tmp": 64, "/home/agent": 64, "/dev/shm": 64},
     "modes": {"/tmp": "0o1777", "/home/agent": "0o755", "/dev/shm": "0o1777", "/nanobench": "0o755"},
@@ -160,12 +187,16 @@ EXPECTED: dict[str, Any] = {
 
 
 WRITABLE: dict[str, str] = EXPECTED["writable"]
+MOUNTED: dict[str, list[str]] = EXPECTED["writable mounts"]
 DOCKER_DIFFERS: dict[str, Any] = {
     # Files of the image belong to root, as its layers say; bubblewrap has a user namespace in which they are ours.
     "owners": {"/": 0, "/workspace": 1000, "/tmp": 1000, "/home/agent": 1000},
     # Docker closes /dev by its owner and /proc/sys by being read-only, bubblewrap the other way round.
     "writable": WRITABLE | {"/dev": "Permission denied"},
     "core pattern": READ_ONLY,
+    # Docker binds the workspace as the host has it: set-id programs gain nothing for all that (no new privileges),
+    # devices cannot be made without a capability. Its /dev and message queues are memory that is accounted.
+    "writable mounts": MOUNTED | {"/workspace": [], "/dev": ["nosuid"], "/dev/mqueue": MOUNTED["/proc"]},
     # Docker shows no link to the kernel's memory, which nobody may read, but the file system of message queues.
     "devices": sorted({*EXPECTED["devices"], "mqueue"} - {"core"}),
     # Processes are limited by the control group, threads counted as well: a limit of the user would count all that
@@ -176,9 +207,10 @@ DOCKER_DIFFERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.every_user
 def test_inside_all_is_as_promised_whoever_runs_the_engine(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "a key of the host")
-    ran = bench.python(PROBE, env={"ADDED": "by the request"})
+    ran = bench.run("python3", "-c", PROBE, json.dumps(TRIED), env={"ADDED": "by the request"})
     assert ran.err == ""
     found, differs = json.loads(ran.out), DOCKER_DIFFERS if bench.engine.name == "docker" else {}
     if "processes" in differs:

@@ -12,6 +12,7 @@ import pytest
 from nanobench.sandbox.interface import Mount
 
 
+@pytest.mark.every_user
 def test_a_port_of_the_host_is_out_of_reach(bench: Any) -> None:
     with socket.create_server(("0.0.0.0", 0)) as server:
         port = server.getsockname()[1]
@@ -55,6 +56,7 @@ def test_what_needs_a_privilege_fails(bench: Any, call: str) -> None:
     assert bench.python(program).out == "-1\n"
 
 
+@pytest.mark.every_user
 def test_hosts_home_secrets_and_processes_are_not_there(
     bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -114,6 +116,7 @@ def test_a_terminal_or_input_of_the_runner_is_not_passed_on(bench: Any) -> None:
     assert bench.run("sh", "-c", "cat; : < /dev/tty").out == ""
 
 
+@pytest.mark.every_user
 def test_what_is_written_belongs_to_the_workspaces_owner(bench: Any) -> None:
     bench.run("sh", "-c", "mkdir d; echo x > d/f; ln -s / d/l")
     owners = {path.lstat().st_uid for path in (bench.workspace, *bench.workspace.rglob("*"))}

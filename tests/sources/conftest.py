@@ -117,7 +117,8 @@ class Forge:
         return self.put("tree", b"".join(b"%b %b\0" % (m.encode(), n) + bytes.fromhex(o) for m, n, o in raw))
 
     def files(self, files: Mapping[str, str | bytes]) -> str:
-        """The tree of these files (``path@`` is a link, ``path*`` executable), sorted as git sorts."""
+        """The tree of these files (``path@`` is a link, ``path*`` executable, ``path^`` a submodule's commit), sorted
+        as git sorts."""
         entries: dict[str, tuple[str, str]] = {}
         folders: dict[str, dict[str, str | bytes]] = {}
         for path, content in files.items():
@@ -125,8 +126,8 @@ class Forge:
             if rest:
                 folders.setdefault(top, {})[rest] = content
             else:
-                mode = {"@": "120000", "*": "100755"}.get(path[-1], "100644")
-                entries[path.rstrip("@*")] = (mode, self.blob(content))
+                mode = {"@": "120000", "*": "100755", "^": "160000"}.get(path[-1], "100644")
+                entries[path.rstrip("@*^")] = (mode, str(content) if path[-1] == "^" else self.blob(content))
         entries |= {name: ("40000", self.files(below)) for name, below in folders.items()}
         order = sorted(entries, key=lambda name: name + ("/" if entries[name][0] == "40000" else ""))
         return self.tree(*((entries[name][0], name, entries[name][1]) for name in order))
@@ -146,10 +147,12 @@ class Forge:
 
 
 class _Backend(BaseHTTPRequestHandler):
-    """A web server in front of a repository: git's own CGI program, or plain files (``dumb``)."""
+    """A web server in front of a repository: git's own CGI program, or plain files (``dumb``). One that gives nothing
+    ``by_name`` speaks the first protocol, in which only what a ref names can be asked for."""
 
     root: Path
     dumb: bool
+    by_name: bool
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
@@ -171,7 +174,7 @@ class _Backend(BaseHTTPRequestHandler):
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_HTTP_EXPORT_ALL": "1",
             "GIT_PROJECT_ROOT": str(self.root),
-            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", "") if self.by_name else "",
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
             "CONTENT_LENGTH": str(len(body)),
             "CONTENT_TYPE": self.headers.get("Content-Type", ""),
@@ -216,10 +219,10 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     """Serve the folder of a repository over HTTP; gives the repository's URL."""
     servers: list[ThreadingHTTPServer] = []
 
-    def start(repository: Path, *, dumb: bool = False) -> str:
+    def start(repository: Path, *, dumb: bool = False, by_name: bool = True) -> str:
         if dumb:
             subprocess.run(["git", "--git-dir", str(repository), "update-server-info"], check=True)
-        handler = type("Handler", (_Backend,), {"root": repository.parent, "dumb": dumb})
+        handler = type("Handler", (_Backend,), {"root": repository.parent, "dumb": dumb, "by_name": by_name})
         servers.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
         threading.Thread(target=servers[-1].serve_forever, args=(0.05,), daemon=True).start()
         return f"http://127.0.0.1:{servers[-1].server_address[1]}/{repository.name}"

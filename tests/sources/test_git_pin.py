@@ -67,9 +67,14 @@ def pinned(spec: GitSource, store: Store) -> LockedUpstream:
 def test_every_kind_of_server_gives_the_same_pins(
     forge: Any, change: dict[str, str], serve: Any, tmp_path: Path
 ) -> None:
-    urls = {"file": forge.url, "smart": serve(forge.root), "dumb": serve(forge.root, dumb=True)}
+    urls = {
+        "file": forge.url,
+        "smart": serve(forge.root),
+        "old": serve(forge.root, by_name=False),
+        "dumb": serve(forge.root, dumb=True),
+    }
     found = {name: pinned(source(url), Store(tmp_path / name)) for name, url in urls.items()}
-    assert found["file"] == found["smart"] == found["dumb"]
+    assert found["file"] == found["smart"] == found["old"] == found["dumb"]
     upstream = found["smart"]
     assert (upstream.base.commit, upstream.merge.commit) == (change["base"], change["merge"])
     assert (upstream.identity, upstream.merged_at) == ("squash", "2026-06-09T11:13:20Z")
@@ -151,13 +156,16 @@ def lose(forge: Any, content: str) -> None:
     forge.object(forge.blob(content)).unlink()
 
 
+@pytest.mark.parametrize("over", ["file", "http"])
 def test_blobs_that_a_mirror_lacks_are_named_with_their_paths(
-    forge: Any, change: dict[str, str], store: Store
+    over: str, forge: Any, change: dict[str, str], serve: Any, store: Store
 ) -> None:
     name = forge.blob("x" * 5000)
     lose(forge, "x" * 5000)
+    config = forge.root / "config"
+    config.write_text(config.read_text() + "[uploadpack]\n\tallowFilter = true\n")
     with pytest.raises(CannotTell, match=r"NB_GIT_ABSENT: task\.toml: source\.url") as error:
-        pinned(source(forge.url), store)
+        pinned(source(forge.url if over == "file" else serve(forge.root)), store)
     assert error.value.details == (f"data/big: blob {name}",)
     assert "absent_paths" in error.value.hint
 
@@ -177,11 +185,8 @@ def test_a_submodule_is_never_followed_and_must_be_left_out_on_purpose(
     forge: Any, store: Store, tmp_path: Path
 ) -> None:
     modules = f'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch {tmp_path}/sentinel\n\tupdate = !touch s\n'
-    files = {".gitmodules": forge.blob(modules), "a.py": forge.blob("1\n")}
-    entries = [("100644", name, oid) for name, oid in files.items()]
-    base = forge.commit(forge.tree(*entries, ("160000", "x", "3" * 40)), message="start")
-    entries[1] = ("100644", "a.py", forge.blob("2\n"))
-    merge = forge.commit(forge.tree(*entries, ("160000", "x", "4" * 40)), base, message="change")
+    base = forge.commit({".gitmodules": modules, "a.py": "1\n", "x^": "3" * 40}, message="start")
+    merge = forge.commit({".gitmodules": modules, "a.py": "2\n", "x^": "4" * 40}, base, message="change")
     forge.ref("refs/heads/main", merge)
     spec = GitSource(type="git", url=forge.url, merge_commit=merge)
     with pytest.raises(CannotTell, match="NB_GIT_ABSENT") as error:
