@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from attrs import frozen
+from hypothesis import settings
 from typer.testing import CliRunner
 
 from nanobench.cli.locked import current
@@ -44,6 +45,9 @@ from nanobench.project.stale import REVISION_GATES
 from nanobench.runner.stage import Stage, bring_agents, set_stage
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.store.store import Store
+
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 ZERO = "0" * 64
 ROOT = Path(__file__).parents[1]

@@ -11,8 +11,9 @@ from nanobench.formats.documents import read_json
 from nanobench.gateway.exchange import OWN_FAULTS, Exchange
 from nanobench.gateway.request import read_request
 from nanobench.gateway.summary import Summary, summarise
+from nanobench.harness.contract import Contract
 from nanobench.harness.ending import ending
-from nanobench.harness.report import Report, parse_report
+from nanobench.harness.report import Report
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Score
 from nanobench.sandbox.interface import Ended, Finished
@@ -31,8 +32,8 @@ class RawFiles:
     report: bytes | None
 
 
-def rescore(result: CellResult, lock: TaskLock, raw: RawFiles) -> Iterator[str]:
-    """Every figure that does not follow from the raw files.
+def rescore(result: CellResult, lock: TaskLock, raw: RawFiles, contract: Contract) -> Iterator[str]:
+    """Every figure that does not follow from the raw files; the report is read by the harness's contract.
 
     Raises:
         Refused: a raw file is not what it should be.
@@ -47,9 +48,9 @@ def rescore(result: CellResult, lock: TaskLock, raw: RawFiles) -> Iterator[str]:
         yield f"model: the cell is of {result.cell.model}, its transcript asks for {model:.200}"
     yield from _differ("usage", result.usage, summary.usage)
     yield from _differ("temperature_pinned", result.temperature_pinned, summary.temperature_pinned)
-    yield from _differ("reported_files_changed", result.reported_files_changed, _reported(raw.report))
+    yield from _differ("reported_files_changed", result.reported_files_changed, _reported(raw.report, contract))
     yield from _differ("cause", result.cause, result.attempts[-1].cause)
-    possible = _possible(raw, summary)
+    possible = _possible(raw, summary, contract)
     yield from _against_files(result.cause, possible, raw, summary)
     yield from _attempts(result.attempts)
     if (result.score is not None) != policy(result.cause).scored:
@@ -64,10 +65,11 @@ _UNTOLD = frozenset((Cause.TIME_LIMIT, Cause.MEMORY, Cause.DISK, Cause.FORWARDER
 _EXIT_CODES = (0, 1, 2, 127, 137)
 
 
-def _possible(raw: RawFiles, summary: Summary) -> frozenset[Cause]:
+def _possible(raw: RawFiles, summary: Summary, contract: Contract) -> frozenset[Cause]:
     """Every cause that the runner could have found in these raw files: the agent's exit code is in none of them."""
     exits = (Finished(exit_code=code, ended=Ended.EXITED, wall_ms=0) for code in _EXIT_CODES)
-    ends = (ending(finished, stdout=raw.report or b"", stderr=b"", summary=summary) for finished in exits)
+    said = raw.report or b""
+    ends = (ending(each, contract=contract, stdout=said, stderr=b"", summary=summary) for each in exits)
     return frozenset(end.cause for end in ends)
 
 
@@ -113,20 +115,20 @@ def _attempts(attempts: tuple[Attempt, ...]) -> Iterator[str]:
             yield f"attempts: number {attempt.number} ended with {attempt.cause}, after which there is no other"
 
 
-def said_in(report: bytes | None) -> str | None:
+def said_in(report: bytes | None, contract: Contract) -> str | None:
     """The agent's final text by its report; None when there is no sound one."""
-    found = _report(report)
+    found = _report(report, contract)
     return found.finalText if found else None
 
 
-def _reported(report: bytes | None) -> tuple[str, ...] | None:
-    found = _report(report)
+def _reported(report: bytes | None, contract: Contract) -> tuple[str, ...] | None:
+    found = _report(report, contract)
     return found.filesChanged if found else None
 
 
-def _report(report: bytes | None) -> Report | None:
+def _report(report: bytes | None, contract: Contract) -> Report | None:
     try:
-        parsed = parse_report(report or b"")
+        parsed = contract.parse(report or b"")
     except Refused:
         return None
     return parsed.report if parsed else None

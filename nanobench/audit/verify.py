@@ -26,6 +26,7 @@ from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.gateway.transcript import read_transcript
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.grading.trial import try_patch
+from nanobench.harness.contract import Contract, contract_of
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock, TaskLock
@@ -117,7 +118,7 @@ def _check_scores(bundle: Bundle) -> Iterator[str | NanobenchError]:
         lock = bundle.task_lock(task).value
         for result in _results(bundle, task):
             try:
-                problems = rescore(result, lock, _raw(bundle, result))
+                problems = rescore(result, lock, _raw(bundle, result), _contract(bundle, result))
                 yield from (f"{result.cell.id}: {problem}" for problem in problems)
             except NanobenchError as error:  # what is wrong with one cell hides nothing of the others
                 yield error
@@ -132,6 +133,11 @@ def _raw(bundle: Bundle, result: CellResult) -> RawFiles:
         outcomes=bundle.blob(blobs.outcomes) if blobs.outcomes else None,
         report=bundle.blob(blobs.report) if blobs.report else None,
     )
+
+
+def _contract(bundle: Bundle, result: CellResult) -> Contract:
+    """How the report of a cell's agent is read."""
+    return contract_of(bundle.run_harness_lock(result.cell.harness).value)
 
 
 def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
@@ -149,7 +155,9 @@ def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
             if outcomes is None:
                 yield from _gradable(result.cell.id, place, bundle.blob(patch), audit.bench)
                 continue
-            said = said_in(bundle.blob(report)) if report and place.arena.answer else None
+            said = None
+            if report and place.arena.answer:
+                said = said_in(bundle.blob(report), _contract(bundle, result))
             if (patch, said) not in seen:
                 seen[patch, said] = _outcomes(place, bundle.blob(patch), audit.bench, said=said)
             published = record_of(result, bundle.blob(outcomes)).outcomes

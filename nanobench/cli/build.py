@@ -9,7 +9,7 @@ import typer
 from nanobench.cli import common
 from nanobench.cli.locked import current, keep, of_task
 from nanobench.ecosystems.fetch import fetch as fetch_packages
-from nanobench.harness.realise import realise_closure
+from nanobench.harness.realise import fetch_closure, realise_closure
 from nanobench.image.realise import packages_of, realise
 from nanobench.image.sources import bring
 from nanobench.project.files import Project
@@ -71,7 +71,8 @@ def fetch(
             locked = current(found, task)
             locks = locked.locks
             packages = (*packages_of(locks), *locked.harness.value.package)
-            fetch_packages(packages, files, online=online, say=common.say, progress=common.talk.fetched)
+            fetch_packages(packages_of(locks), files, online=online, say=common.say, progress=common.talk.fetched)
+            fetch_closure(locked.harness.value, files, online=online, say=common.say, progress=common.talk.fetched)
             bring(locks.source, files, online=online, say=common.say)
             keep(locked, files)
             counts[task] = len({p.digest for p in packages} | {f.digest for f in locks.source.pinned()})

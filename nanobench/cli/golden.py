@@ -8,14 +8,15 @@ from pathlib import Path
 from nanobench.formats import json
 from nanobench.formats.documents import KINDS
 from nanobench.formats.schema import emit
-from nanobench.harness import report
+from nanobench.harness.contract import CONTRACTS
 from nanobench.project.files import write_whole
 
 
 def golden_files() -> dict[str, bytes]:
     """Path below the project → bytes."""
     ours = {f"schemas/{name}.schema.json": json.pretty(emit(kind, name=name)) for name, kind in KINDS.items()}
-    return {**ours, f"schemas/{report.SCHEMA_NAME}.schema.json": json.pretty(report.schema())}
+    reports = {f"schemas/{contract.name}.schema.json": json.pretty(contract.schema) for contract in CONTRACTS}
+    return {**ours, **reports}
 
 
 def main(root: Path) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated
 
 import typer
+from attrs import frozen
 
 from nanobench.cli import common
-from nanobench.cli.locked import current, keep, stale_reasons
+from nanobench.cli.locked import current, harness_reasons, keep, keep_harness, stale_reasons
+from nanobench.cli.nanocoder import HELP, OPTION, requested
+from nanobench.curate.harness import HarnessOutcome, lock_harness_alone
 from nanobench.curate.lock import INPUTS, LockOutcome, lock_task
 from nanobench.errors import Misuse, NanobenchError
+from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Document
-from nanobench.model.lock import TaskLock
+from nanobench.model.lock import HarnessLock, TaskLock
 from nanobench.model.upstream import LockedUpstream
 from nanobench.project.files import Project
 from nanobench.sandbox.choose import EngineName
@@ -23,6 +28,9 @@ def lock(
     tasks: Annotated[
         list[str] | None,
         typer.Argument(metavar="TASK", help="Tasks to lock (--check: default all locks, and the dataset's members)."),
+    ] = None,
+    nanocoder: Annotated[
+        list[str] | None, typer.Option(OPTION, metavar="X", help=f"{HELP}. Locks the harness alone.")
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the locks are current: no network.")
@@ -39,7 +47,7 @@ def lock(
     project: common.ProjectPath = None,
     as_json: common.AsJson = False,
 ) -> None:
-    """Lock tasks: resolve, build, run the gates, write the lock when all pass.
+    """Lock tasks or harnesses: resolve, build, run the gates, write the lock when all pass.
 
     What an existing lock pins stays pinned; a second lock changes no byte.
 
@@ -50,26 +58,72 @@ def lock(
         nanobench lock --check
 
         nanobench lock unidiff-1.0.1 --upgrade-input python --dry-run
+
+        nanobench lock --nanocoder 1.29.0
     """
     found = common.project(project)
     if check:
-        _check(found, tasks or _published(found), as_json=as_json)
+        harnesses = () if tasks else found.harness_names()
+        _check(found, tasks or _published(found), harnesses, as_json=as_json)
         return
-    if not tasks:
+    if not tasks and not nanocoder:
         raise Misuse("NB_USAGE", "name at least one task", hint=f"known tasks: {', '.join(found.task_ids())}")
-    inputs = _inputs(upgrade, upgrade_input or [])
-    bench = common.workbench(store, engine)
-    outcomes = []
-    for task in tasks:
-        with common.network(offline=offline) as online:
-            outcome = lock_task(found, task, upgrade=inputs, online=online, bench=bench, dry_run=dry_run)
-        if not dry_run:
-            keep(current(found, task), bench.store)
-        outcomes.append(outcome)
+    errand = _Errand(
+        project=found,
+        upgrade=_inputs(upgrade, upgrade_input or []),
+        bench=common.workbench(store, engine),
+        offline=offline,
+        dry_run=dry_run,
+    )
+    said = {}
+    for lock_one in (
+        *(partial(errand.harness, asked) for asked in nanocoder or []),
+        *(partial(errand.task, task) for task in tasks or []),
+    ):
+        name, document, text = lock_one()
+        said[name] = document
         if not as_json:
-            common.show(None, _text(outcome, dry_run=dry_run), as_json=False)
+            common.show(None, text, as_json=False)
     if as_json:
-        common.show({outcome.task: _document(outcome) for outcome in outcomes}, "", as_json=True)
+        common.show(said, "", as_json=True)
+
+
+@frozen(kw_only=True)
+class _Errand:
+    """How each lock is made. What came of it: its name, a document, and words."""
+
+    project: Project
+    upgrade: tuple[str, ...]
+    bench: Workbench
+    offline: bool
+    dry_run: bool
+
+    def harness(self, asked: str) -> tuple[str, Document, str]:
+        """Lock a harness alone."""
+        request = requested(self.project, asked, self.bench.store)
+        with common.network(offline=self.offline) as online:
+            outcome = lock_harness_alone(
+                self.project,
+                request,
+                upgrade=self.upgrade,
+                online=online,
+                bench=self.bench,
+                dry_run=self.dry_run,
+            )
+        name = outcome.lock.name
+        if not self.dry_run:
+            keep_harness(self.project.lock(HarnessLock, name), self.bench.store)
+        return name, _harness_document(outcome), _harness_text(outcome, dry_run=self.dry_run)
+
+    def task(self, task: str) -> tuple[str, Document, str]:
+        """Lock a task, and its environment and harness with it."""
+        with common.network(offline=self.offline) as online:
+            outcome = lock_task(
+                self.project, task, upgrade=self.upgrade, online=online, bench=self.bench, dry_run=self.dry_run
+            )
+        if not self.dry_run:
+            keep(current(self.project, task), self.bench.store)
+        return task, _document(outcome), _text(outcome, dry_run=self.dry_run)
 
 
 def _inputs(upgrade: bool, named: Iterable[str]) -> tuple[str, ...]:
@@ -79,6 +133,10 @@ def _inputs(upgrade: bool, named: Iterable[str]) -> tuple[str, ...]:
             "NB_USAGE", f"no input {unknown[0]!r}", where="--upgrade-input", hint=f"one of {', '.join(INPUTS)}"
         )
     return INPUTS if upgrade else tuple(named)
+
+
+def _harness_document(outcome: HarnessOutcome) -> Document:
+    return {"closure": outcome.lock.closure, "written": list(outcome.written)}
 
 
 def _document(outcome: LockOutcome) -> Document:
@@ -95,9 +153,15 @@ def _document(outcome: LockOutcome) -> Document:
     }
 
 
+def _harness_text(outcome: HarnessOutcome, *, dry_run: bool) -> str:
+    lock = outcome.lock
+    return "\n".join(
+        (f"{lock.name}: locked", f"  closure {lock.closure}", *_written(outcome.written, dry_run=dry_run))
+    )
+
+
 def _text(outcome: LockOutcome, *, dry_run: bool) -> str:
     tests = outcome.lock.tests
-    verb = "would write" if dry_run else "wrote"
     return "\n".join(
         (
             f"{outcome.task}: locked",
@@ -105,10 +169,14 @@ def _text(outcome: LockOutcome, *, dry_run: bool) -> str:
             *_upstream(outcome.lock.source.upstream),
             f"  image {outcome.lock.image.manifest_digest}",
             f"  {len(tests.fail_to_pass)} tests must turn green, {len(tests.pass_to_pass)} must stay green",
-            *(f"  {verb} {name}" for name in outcome.written),
-            *(("  no byte changed",) if not outcome.written else ()),
+            *_written(outcome.written, dry_run=dry_run),
         )
     )
+
+
+def _written(names: Iterable[str], *, dry_run: bool) -> tuple[str, ...]:
+    verb = "would write" if dry_run else "wrote"
+    return tuple(f"  {verb} {name}" for name in names) or ("  no byte changed",)
 
 
 def _upstream(found: LockedUpstream | None) -> tuple[str, ...]:
@@ -122,15 +190,16 @@ def _published(project: Project) -> tuple[str, ...]:
     return tuple(sorted({*project.locked_ids(), *project.members()}))
 
 
-def _check(project: Project, tasks: Iterable[str], *, as_json: bool) -> None:
+def _check(project: Project, tasks: Iterable[str], harnesses: Iterable[str], *, as_json: bool) -> None:
     verdicts = {task: _reasons(project, task) for task in tasks}
-    stale = {task: reasons for task, reasons in verdicts.items() if reasons}
+    verdicts |= {f"harness/{name}": _harness_reasons(project, name) for name in harnesses}
+    stale = [name for name, reasons in verdicts.items() if reasons]
     lines = []
-    for task, reasons in verdicts.items():
-        lines += [f"{task}: {'stale' if reasons else 'current'}", *(f"  - {reason}" for reason in reasons)]
+    for name, reasons in verdicts.items():
+        lines += [f"{name}: {'stale' if reasons else 'current'}", *(f"  - {reason}" for reason in reasons)]
     if stale:
-        lines.append(f"  → nanobench lock {' '.join(stale)}")
-    document = {task: {"current": not reasons, "reasons": list(reasons)} for task, reasons in verdicts.items()}
+        lines.append(f"  → nanobench lock {' '.join(name.replace('harness/', f'{OPTION} ') for name in stale)}")
+    document = {name: {"current": not reasons, "reasons": list(reasons)} for name, reasons in verdicts.items()}
     common.show(document, "\n".join(lines), as_json=as_json)
     if stale:
         raise typer.Exit(1)
@@ -142,5 +211,13 @@ def _reasons(project: Project, task: str) -> tuple[str, ...]:
         if not project.has_lock(TaskLock, task):
             return (f"locks/{task}.lock.toml: missing",)
         return stale_reasons(project, project.lock(TaskLock, task).value)
+    except NanobenchError as error:
+        return (str(error).replace("\n", "; "),)
+
+
+def _harness_reasons(project: Project, name: str) -> tuple[str, ...]:
+    """Why a harness's lock is not current."""
+    try:
+        return harness_reasons(project.lock(HarnessLock, name).value)
     except NanobenchError as error:
         return (str(error).replace("\n", "; "),)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
-from nanobench.harness.lock import check_contract
+from nanobench.harness.contract import contract_of
 from nanobench.image.keep import kept_by, kept_by_harness
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.project.files import L, Locked, Project, read_lock_file
-from nanobench.project.stale import environment_reasons, files_reasons, reference_reason, task_reasons
+from nanobench.project.stale import age, environment_reasons, files_reasons, reference_reason, task_reasons
 from nanobench.runner.stage import LockedTask
 from nanobench.sources.vendored_files import read_files
 from nanobench.store.store import Store
@@ -39,8 +39,18 @@ def stale_reasons(project: Project, lock: TaskLock) -> tuple[str, ...]:
         shared = project.lock(EnvironmentLock, environment.value.name).value
         reasons += environment_reasons(shared, environment.document)
     if project.has_lock(HarnessLock, lock.harness.name):
-        reasons += _contract_reasons(project.lock(HarnessLock, lock.harness.name).value)
+        reasons += harness_reasons(project.lock(HarnessLock, lock.harness.name).value)
     return tuple(reasons)
+
+
+def harness_reasons(lock: HarnessLock) -> tuple[str, ...]:
+    """Every reason why a harness's lock is not current for this program."""
+    where = f"locks/harness/{lock.name}.lock.toml"
+    try:
+        contract_of(lock)
+    except NanobenchError as error:
+        return (f"{where}: {error.message}", *age(where, lock))
+    return age(where, lock)
 
 
 def current(project: Project, task_id: str, *, lock_file: Path | None = None) -> LockedTask:
@@ -75,23 +85,6 @@ def current(project: Project, task_id: str, *, lock_file: Path | None = None) ->
     )
 
 
-def locked_harness(project: Project, asked: str) -> Locked[HarnessLock]:
-    """The harness lock that is meant by a version of Nanocoder or by the lock's own name.
-
-    Raises:
-        Refused: ``NB_HARNESS_NOT_LOCKED``.
-    """
-    for name in (asked, f"nanocoder-{asked}"):
-        if name in project.harness_names():
-            return project.lock(HarnessLock, name)
-    raise Refused(
-        "NB_HARNESS_NOT_LOCKED",
-        f"no lock of Nanocoder {asked!r:.100}; locked are {', '.join(project.harness_names())}",
-        where="--nanocoder",
-        hint=f"nanobench lock --nanocoder {asked:.100}",
-    )
-
-
 @contextmanager
 def of_task(task_id: str) -> Iterator[None]:
     """Names the task in the remedy when something of it is missing offline."""
@@ -117,11 +110,3 @@ def keep_harness(locked: Locked[HarnessLock], store: Store) -> None:
 def _sha256(project: Project, kind: type[L], name: str) -> str | None:
     path = project.lock_path(kind, name)
     return sha256_hex(path.read_bytes()) if path.is_file() else None
-
-
-def _contract_reasons(lock: HarnessLock) -> tuple[str, ...]:
-    try:
-        check_contract(lock)
-    except NanobenchError as error:
-        return (f"locks/harness/{lock.name}.lock.toml: {error.message}",)
-    return ()

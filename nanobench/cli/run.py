@@ -14,7 +14,8 @@ import typer
 from nanobench import __version__
 from nanobench.bundle.read import open_bundle
 from nanobench.cli import common
-from nanobench.cli.locked import current, keep, keep_harness, locked_harness, of_task
+from nanobench.cli.locked import current, keep, keep_harness, of_task
+from nanobench.cli.nanocoder import HELP, OPTION, locked_harness
 from nanobench.cli.provider import FILE, Asked, provider_of
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
@@ -58,9 +59,7 @@ def run(
     ] = None,
     nanocoder: Annotated[
         list[str] | None,
-        typer.Option(
-            "--nanocoder", metavar="X", help="A locked Nanocoder; several may be given (default: the tasks' own)."
-        ),
+        typer.Option(OPTION, metavar="X", help=f"{HELP} (default: the one that a task was locked with)."),
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell.")] = 1,
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the bundle (default: runs/<date>).")] = None,

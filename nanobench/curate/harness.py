@@ -1,17 +1,47 @@
-"""The harness lock that a task names: kept while nothing asks for another, else locked anew."""
+"""Harness locks: the one that a task names, or one that is asked for alone. Kept while nothing asks for another."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
 
+from attrs import frozen
+
+from nanobench.curate.files import old_lock, put_lock
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, Refused
 from nanobench.harness.closure import build_closure
-from nanobench.harness.lock import DEFAULT, lock_harness, lock_name
+from nanobench.harness.lock import lock_harness, lock_name, request_for
 from nanobench.harness.realise import realise_closure
 from nanobench.image.workbench import Workbench
-from nanobench.model.lock import HarnessLock
+from nanobench.model.lock import HarnessLock, HarnessRequest
+from nanobench.project.files import Project
+
+
+@frozen(kw_only=True)
+class HarnessOutcome:
+    """What locking a harness came to. ``written`` names the file whose bytes changed (or would, in a dry run)."""
+
+    lock: HarnessLock
+    written: tuple[str, ...]
+
+
+def lock_harness_alone(
+    project: Project,
+    request: HarnessRequest,
+    *,
+    upgrade: Collection[str],
+    online: Online | None,
+    bench: Workbench,
+    dry_run: bool = False,
+) -> HarnessOutcome:
+    """Lock a harness that no task need name, or look whether what its lock pins can be had and gives its closure."""
+    old = old_lock(project, HarnessLock, lock_name(request), upgrade)
+    if old is None:
+        lock, _ = _lock(request, online=online, bench=bench)
+    else:
+        lock, _ = keep_or_lock_harness(old.name, old, upgrade=upgrade, online=online, bench=bench)
+    return HarnessOutcome(lock=lock, written=put_lock(project, lock.name, lock, dry_run=dry_run))
 
 
 def keep_or_lock_harness(
@@ -24,9 +54,14 @@ def keep_or_lock_harness(
     """
     if old is not None and not {"harness", "recipe"} & set(upgrade):
         return old, realise_closure(old, online=online, bench=bench)
-    request = old.original if old is not None else DEFAULT
+    request = old.original if old is not None else request_for(name.removeprefix("nanocoder-"))
     if lock_name(request) != name:
-        raise Refused("NB_HARNESS_VERSION", f"no harness {name!r} can be locked", hint=f"use {lock_name(DEFAULT)}")
+        raise Refused("NB_HARNESS_VERSION", f"no harness is called {name!r}", hint=f"use {lock_name(request)}")
+    return _lock(request, online=online, bench=bench)
+
+
+def _lock(request: HarnessRequest, *, online: Online | None, bench: Workbench) -> tuple[HarnessLock, Path]:
+    name = lock_name(request)
     if online is None:
         where = f"locks/harness/{name}.lock.toml"
         raise CannotTell("NB_OFFLINE", "the harness must be resolved", where=where, hint="leave out --offline")

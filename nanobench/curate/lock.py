@@ -7,17 +7,17 @@ from collections.abc import Collection
 from attrs import frozen
 
 from nanobench.curate.environment import lock_environment
+from nanobench.curate.files import old_lock, put_lock
 from nanobench.curate.harness import keep_or_lock_harness
 from nanobench.curate.source import lock_source
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
-from nanobench.formats.documents import dump_lock
 from nanobench.gates.judge import Judged, judge_all
 from nanobench.gates.relock import Inputs, case_of, lock_of, remember_trials
 from nanobench.image.workbench import Workbench
-from nanobench.model.lock import RECIPE, EnvironmentLock, HarnessLock, TaskLock
+from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.task import GitSource
-from nanobench.project.files import L, Project
+from nanobench.project.files import Project
 
 INPUTS = ("source", "debian", "python", "node", "harness", "recipe")
 """What ``--upgrade-input`` can name; ``--upgrade`` names all."""
@@ -54,14 +54,14 @@ def lock_task(
     project.statement(task_id)
     project.members()
     # The source first: it is what most often cannot be had.
-    old_task = _old(project, TaskLock, task_id, upgrade) if isinstance(task.value.source, GitSource) else None
+    old_task = old_lock(project, TaskLock, task_id, upgrade) if isinstance(task.value.source, GitSource) else None
     source, pins = lock_source(task, old_task, upgrade=upgrade, online=online, bench=bench)
-    old = _old(project, EnvironmentLock, environment.value.name, upgrade)
+    old = old_lock(project, EnvironmentLock, environment.value.name, upgrade)
     environment_lock, layers = lock_environment(
         environment, old, source=source, upgrade=upgrade, online=online, bench=bench
     )
     _check_reproduced(old, environment_lock)
-    old_harness = _old(project, HarnessLock, task.value.harness, upgrade)
+    old_harness = old_lock(project, HarnessLock, task.value.harness, upgrade)
     harness, closure = keep_or_lock_harness(
         task.value.harness, old_harness, upgrade=upgrade, online=online, bench=bench
     )
@@ -83,25 +83,11 @@ def lock_task(
     remember_trials(case)
     lock = lock_of(inputs, case, judged)
     written = [
-        *_write(project, environment.value.name, environment_lock, dry_run=dry_run),
-        *_write(project, task.value.harness, harness, dry_run=dry_run),
-        *_write(project, task_id, lock, dry_run=dry_run),
+        *put_lock(project, environment.value.name, environment_lock, dry_run=dry_run),
+        *put_lock(project, task.value.harness, harness, dry_run=dry_run),
+        *put_lock(project, task_id, lock, dry_run=dry_run),
     ]
     return LockOutcome(task=task_id, judged=judged, lock=lock, written=tuple(written))
-
-
-def _old(project: Project, kind: type[L], name: str, upgrade: Collection[str]) -> L | None:
-    if not project.has_lock(kind, name):
-        return None
-    lock = project.lock(kind, name).value
-    if lock.recipe != RECIPE and "recipe" not in upgrade:
-        raise Refused(
-            "NB_RECIPE",
-            f"made by recipe {lock.recipe}; this program's is {RECIPE}, which gives other bytes",
-            where=project.name(project.lock_path(kind, name)),
-            hint="nanobench lock --upgrade-input recipe, in a commit of its own",
-        )
-    return lock
 
 
 def _check_reproduced(old: EnvironmentLock | None, new: EnvironmentLock) -> None:
@@ -137,12 +123,3 @@ def _check_gates(task_id: str, judged: tuple[Judged, ...]) -> None:
             details=tuple(line for j in judged for line in j.lines()),
             hint="mend what is named above, then lock again",
         )
-
-
-def _write(project: Project, name: str, lock: L, *, dry_run: bool) -> tuple[str, ...]:
-    path = project.lock_path(type(lock), name)
-    if dry_run:
-        changed = not path.is_file() or path.read_bytes() != dump_lock(lock)
-    else:
-        changed = project.write_lock(name, lock)
-    return (project.name(path),) if changed else ()

@@ -30,10 +30,18 @@ class Npm:
     online: Online
     work: Path
 
-    def package_lock(self, dependencies: Mapping[str, str], *, before: str, where: str) -> bytes:
+    def package_lock(
+        self,
+        dependencies: Mapping[str, str],
+        *,
+        optional: Mapping[str, str] | None = None,
+        before: str,
+        where: str,
+    ) -> bytes:
         """The package-lock of a project that depends on exactly these packages (name → version or range).
 
         Args:
+            optional: packages that may be missing where they do not fit.
             before: ``YYYY-MM-DD``; nothing published on or after that day (UTC) is chosen.
 
         Raises:
@@ -45,7 +53,7 @@ class Npm:
         project = self.work / "project"
         project.mkdir()
         manifest = {"name": "closure", "version": "0.0.0", "private": True}
-        manifest |= {"dependencies": dict(dependencies)}
+        manifest |= {"dependencies": dict(dependencies), "optionalDependencies": dict(optional or {})}
         (project / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
         self._install(project, before, where)
         return (project / "package-lock.json").read_bytes()

@@ -9,6 +9,7 @@ from nanobench.gates.interface import Case, Finding, judged
 from nanobench.gateway.scripted.behaviours import scripted_provider
 from nanobench.grading.trial import fresh_workspace
 from nanobench.harness.closure import ENTRY, MOUNT, NODE
+from nanobench.harness.contract import contract_of
 from nanobench.harness.invocation import invocation
 from nanobench.harness.session import Seat, Session, run_agent
 from nanobench.harness.shadow import steering
@@ -73,6 +74,7 @@ def _idle_run(case: Case, scratch: Path) -> Session:
         engine=case.bench.engine,
         trees=case.image.trees,
         closure=case.closure,
+        contract=contract_of(case.harness),
         limits=case.environment.limits,
         env=case.environment.env,
     )

@@ -15,7 +15,7 @@ from nanobench.archives.layer import LayerFacts, write_layer
 from nanobench.archives.reader import extract
 from nanobench.errors import Refused
 from nanobench.formats.digest import split
-from nanobench.harness.resolve import NANOCODER
+from nanobench.harness.build import NANOCODER
 from nanobench.model.lock import HarnessLock, Package
 from nanobench.store.files import make_folder
 from nanobench.store.store import Store

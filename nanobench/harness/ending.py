@@ -12,7 +12,7 @@ from attrs import frozen
 
 from nanobench.errors import Refused
 from nanobench.gateway.summary import Summary
-from nanobench.harness.report import ParsedReport, parse_report
+from nanobench.harness.contract import Contract, ParsedReport
 from nanobench.model.result import Cause
 from nanobench.sandbox.interface import Ended, Finished
 
@@ -40,7 +40,7 @@ class Ending:
     report: ParsedReport | None = None
 
 
-def ending(finished: Finished, *, stdout: bytes, stderr: bytes, summary: Summary) -> Ending:
+def ending(finished: Finished, *, contract: Contract, stdout: bytes, stderr: bytes, summary: Summary) -> Ending:
     """The one cause of the end.
 
     A limit of the sandbox comes before everything; a report that breaks the contract before what the wire says. A
@@ -52,7 +52,7 @@ def ending(finished: Finished, *, stdout: bytes, stderr: bytes, summary: Summary
     """
     stopped = _STOPPED.get(finished.ended)
     try:
-        report = parse_report(stdout)
+        report = contract.parse(stdout)
     except Refused as error:
         words = "; ".join((error.message, *error.details))
         return _ending(stopped or _broken(summary), words)

@@ -6,23 +6,46 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from attrs import evolve
+
 from nanobench.ecosystems.online import Online
-from nanobench.errors import Refused
-from nanobench.formats import json
-from nanobench.formats.digest import sha256_hex, split
-from nanobench.harness import report
+from nanobench.formats.digest import split
+from nanobench.harness.build import read_build
 from nanobench.harness.closure import EPOCH, assemble, measure
+from nanobench.harness.contract import CONTRACTS, contract_for
 from nanobench.harness.resolve import resolve_closure
+from nanobench.model.fields import Digest
 from nanobench.model.lock import LOCK_REVISION, LOCK_VERSION, PLATFORM, RECIPE, HarnessLock, HarnessRequest
 from nanobench.store.store import Store
 
-DEFAULT = HarnessRequest(nanocoder=report.NANOCODER, node="22.23.3", npm="11.21.1", before="2026-11-01")
+DEFAULT = HarnessRequest(nanocoder=CONTRACTS[-1].version, node="22.23.3", npm="11.21.1", before="2026-11-01")
 """What is locked when nobody asks for anything else."""
 
 
+def request_for(version: str) -> HarnessRequest:
+    """The request for a released Nanocoder.
+
+    Raises:
+        Refused: ``NB_HARNESS_VERSION`` for a version whose report this program does not know.
+    """
+    contract_for(version, build=False)
+    return evolve(DEFAULT, nanocoder=version)
+
+
+def request_for_build(tarball: Digest, store: Store) -> HarnessRequest:
+    """The request for a packed build in the store.
+
+    Raises:
+        Refused, CannotTell: as :func:`.build.read_build` says; ``NB_HARNESS_VERSION``.
+    """
+    version = read_build(tarball, store).version
+    contract_for(version, build=True)
+    return evolve(DEFAULT, nanocoder=version, tarball=tarball)
+
+
 def lock_name(request: HarnessRequest) -> str:
-    """The name of its lock, which tasks use."""
-    return f"nanocoder-{request.nanocoder}"
+    """The name of its lock, which tasks use. Two builds of one version have two."""
+    return "-".join(("nanocoder", request.nanocoder, *([split(request.tarball)[1][:8]] if request.tarball else [])))
 
 
 def lock_harness(request: HarnessRequest, *, store: Store, online: Online, say: Callable[[str], None]) -> HarnessLock:
@@ -31,9 +54,10 @@ def lock_harness(request: HarnessRequest, *, store: Store, online: Online, say: 
     Afterwards the store holds every tarball and the closure's tree.
 
     Raises:
-        Refused: ``NB_HARNESS_VERSION`` for a version whose report this program does not know.
+        Refused: ``NB_HARNESS_VERSION`` for a version whose report this program does not know; and as
+            :func:`.resolve.resolve_closure` says.
     """
-    check_version(request.nanocoder)
+    contract = contract_for(request.nanocoder, build=request.tarball is not None)
     with store.scratch("harness") as scratch:
         work, tree = scratch / "npm", scratch / "tree"
         work.mkdir()
@@ -54,42 +78,11 @@ def lock_harness(request: HarnessRequest, *, store: Store, online: Online, say: 
         platform=PLATFORM,
         closure=facts.diff_id,
         closure_size=facts.size,
-        report_schema_sha256=report_schema_sha256(),
+        report_schema_sha256=contract.sha256,
         original=request,
         warning=tuple(f"{purl}: its install script is never run" for purl in found.scripts),
         package=found.packages,
     )
-
-
-def report_schema_sha256() -> str:
-    """sha256 of the checked-in schema of the report."""
-    return sha256_hex(json.pretty(report.schema()))
-
-
-def check_contract(lock: HarnessLock) -> None:
-    """Make sure that this program reads the reports of the locked Nanocoder by the locked schema.
-
-    Raises:
-        Refused: ``NB_HARNESS_VERSION``, ``NB_REPORT_SCHEMA``.
-    """
-    check_version(lock.nanocoder)
-    if lock.report_schema_sha256 != report_schema_sha256():
-        raise Refused(
-            "NB_REPORT_SCHEMA",
-            f"locked {lock.report_schema_sha256}, this program has {report_schema_sha256()}",
-            where=f"{lock.name}: report_schema_sha256",
-            hint="lock the harness again, or use the nanobench that made this lock",
-        )
-
-
-def check_version(version: str) -> None:
-    """Refuse a version whose report has no contract here."""
-    if version != report.NANOCODER:
-        raise Refused(
-            "NB_HARNESS_VERSION",
-            f"Nanocoder {version} was asked for; the report of {report.NANOCODER} is known",
-            hint=f"use {report.NANOCODER}: older ones print no usable report",
-        )
 
 
 def _move(tree: Path, made: Path) -> None:

@@ -16,10 +16,9 @@ from nanobench.ecosystems.npm_lockfile import read_package_lock
 from nanobench.ecosystems.npm_registry import look_up, obtain
 from nanobench.ecosystems.npm_tool import Npm
 from nanobench.ecosystems.online import Online
+from nanobench.harness.build import NANOCODER, read_build
 from nanobench.model.lock import HarnessRequest, Package
 from nanobench.store.store import Store
-
-NANOCODER = "@nanocollective/nanocoder"
 
 
 @frozen(kw_only=True)
@@ -38,12 +37,16 @@ def resolve_closure(
 ) -> Closure:
     """Nanocoder's closure as of ``request.before``; afterwards the store holds every file.
 
+    A packed build's dependencies are resolved as if they were a project's own, which puts them where they lie for a
+    released Nanocoder; the build itself is put beside them.
+
     Args:
         work: an empty directory of the caller; npm and Node are unpacked there.
         say: told in words what is done.
 
     Raises:
-        Refused, CannotTell: as the modules ``npm_…`` of :mod:`nanobench.ecosystems` say.
+        Refused, CannotTell: as :func:`.build.read_build` and the modules ``npm_…`` of :mod:`nanobench.ecosystems`
+            say.
     """
     node = look_up(NODE, request.node, online=online, target="node")
     npm = look_up("npm", request.npm, online=online)
@@ -51,15 +54,19 @@ def resolve_closure(
     say(f"npm {request.npm} resolves {NANOCODER} {request.nanocoder} as of {request.before}")
     tool = Npm(node=node, npm=npm, store=store, online=online, work=work)
     where = f"npm: {NANOCODER}@{request.nanocoder}"
-    data = tool.package_lock({NANOCODER: request.nanocoder}, before=request.before, where=where)
+    build = read_build(request.tarball, store) if request.tarball else None
+    wanted = build.dependencies if build else {NANOCODER: request.nanocoder}
+    optional = build.optional if build else {}
+    data = tool.package_lock(wanted, optional=optional, before=request.before, where=where)
     placed = read_package_lock(data, where="package-lock.json")
     say(f"fetching {len({p.digest for p in placed})} tarballs")
     sizes |= obtain(placed, store, online=online)
+    closure = [package_of(p, "npm", sizes) for p in placed] + ([build.package] if build else [])
     return Closure(
         packages=(
             package_of(npm, "installer", sizes),
             package_of(node, "node", sizes),
-            *(package_of(p, "npm", sizes) for p in placed),
+            *sorted(closure, key=lambda p: str(p.target)),
         ),
         scripts=tuple(sorted({p.purl for p in placed if p.script})),
     )

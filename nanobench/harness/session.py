@@ -11,6 +11,7 @@ from nanobench.errors import Refused
 from nanobench.gateway.gateway import Gateway
 from nanobench.gateway.summary import Summary
 from nanobench.gateway.upstream import Pins, Upstream
+from nanobench.harness.contract import Contract
 from nanobench.harness.ending import Ending, ending
 from nanobench.harness.invocation import Invocation, Places, agent_request, write_config
 from nanobench.harness.shadow import Steering, unsteered
@@ -23,11 +24,13 @@ from nanobench.sources.gitbox import Gitbox
 
 @frozen(kw_only=True)
 class Seat:
-    """Where an agent sits: the image's trees, its closure, the task's limits and environment."""
+    """Where an agent sits: the image's trees, its closure and its report's contract, the task's limits and
+    environment."""
 
     engine: Engine
     trees: tuple[Path, ...]
     closure: Path
+    contract: Contract
     limits: Limits
     env: Mapping[str, str]
 
@@ -67,7 +70,8 @@ def run_agent(seat: Seat, call: Invocation, upstream: Upstream, workspace: Path,
             request = agent_request(call, places, limits=limits, env=seat.env)
             finished = seat.engine.run(request)
     summary = gateway.summary()
-    ended = ending(finished, stdout=places.stdout.read_bytes(), stderr=places.stderr.read_bytes(), summary=summary)
+    said, complained = places.stdout.read_bytes(), places.stderr.read_bytes()
+    ended = ending(finished, contract=seat.contract, stdout=said, stderr=complained, summary=summary)
     ended, taken = _take(seat, ended, workspace, scratch)
     return Session(
         ending=ended,

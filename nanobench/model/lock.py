@@ -123,12 +123,16 @@ class EnvironmentLock:
 
 @frozen(kw_only=True)
 class HarnessRequest:
-    """What a harness lock was asked for: exact versions, and the date that every dependency is older than."""
+    """What a harness lock was asked for: exact versions, and the date that every dependency is older than.
+
+    ``tarball`` is the sha256 of a packed build that stands in the place of the registry's Nanocoder.
+    """
 
     nanocoder: str = text(r"\d+\.\d+\.\d+\S*")
     node: str = text(r"\d+\.\d+\.\d+")
     npm: str = text(r"\d+\.\d+\.\d+")
     before: str = text(r"\d{4}-\d\d-\d\d")
+    tarball: Digest | None = optional_text(r"sha256:[0-9a-f]{64}")
 
 
 @frozen(kw_only=True)

@@ -9,7 +9,7 @@ from nanobench.formats.digest import document_sha256
 from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
 from nanobench.model.fixture import VendoredFile
-from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, Reference, TaskLock
+from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, HarnessLock, Reference, TaskLock
 
 REVISION_GATES: dict[int, tuple[str, ...]] = {
     1: ("schema", "source", "image", "harness", "verification", "hermetic"),
@@ -67,7 +67,7 @@ def environment_reasons(lock: EnvironmentLock, document: Document) -> tuple[str,
     return (
         *(f"{where}: {reason}" for reason in changes(lock.original, document)),
         *_self_reasons(f"locks/environments/{lock.name}.lock.toml", lock),
-        *_age(f"locks/environments/{lock.name}.lock.toml", lock),
+        *age(f"locks/environments/{lock.name}.lock.toml", lock),
     )
 
 
@@ -85,7 +85,7 @@ def task_reasons(
     if lock.env != environment.env:
         reasons.append(f"environments/{environment.name}.toml: env differs from the locked one")
     name = f"locks/{lock.task}.lock.toml"
-    return (*reasons, *_self_reasons(name, lock), *_age(name, lock), *gate_reasons(lock))
+    return (*reasons, *_self_reasons(name, lock), *age(name, lock), *gate_reasons(lock))
 
 
 def files_reasons(lock: TaskLock, files: Iterable[VendoredFile]) -> tuple[str, ...]:
@@ -128,7 +128,8 @@ def _self_reasons(where: str, lock: EnvironmentLock | TaskLock) -> tuple[str, ..
     return () if found == lock.spec_sha256 else (f"{where}: spec_sha256: {lock.spec_sha256}, original has {found}",)
 
 
-def _age(where: str, lock: EnvironmentLock | TaskLock) -> tuple[str, ...]:
+def age(where: str, lock: EnvironmentLock | HarnessLock | TaskLock) -> tuple[str, ...]:
+    """Whether older gates or another recipe made a lock."""
     reasons = []
     if lock.revision < LOCK_REVISION:
         reasons.append(f"{where}: revision {lock.revision}; gates of revision {LOCK_REVISION} are asked for")

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from nanobench.ecosystems.online import Online
 from nanobench.grading.locked import LockedArena, locked_arena
+from nanobench.harness.contract import contract_of
 from nanobench.harness.realise import realise_closure
 from nanobench.harness.session import Seat
 from nanobench.image.realise import Locks
@@ -54,11 +55,12 @@ class Stage:
 
     def seat(self, harness: str) -> Seat:
         """Where one of the agents sits."""
-        lock = self.locked.task.value
+        lock, agent = self.locked.task.value, self.agents[harness]
         return Seat(
             engine=self.engine,
             trees=self.place.image.trees,
-            closure=self.agents[harness].closure,
+            closure=agent.closure,
+            contract=contract_of(agent.lock.value),
             limits=lock.limits,
             env=lock.env,
         )

@@ -14,6 +14,7 @@ from nanobench.audit.rescore import RawFiles, rescore
 from nanobench.errors import CannotTell
 from nanobench.gateway.exchange import Bytes, Exchange
 from nanobench.gateway.transcript import read_transcript
+from nanobench.harness.contract import CONTRACTS
 from nanobench.image.realise import Locks
 from nanobench.model.result import Attempt, Cause, CellResult, Usage
 
@@ -38,7 +39,7 @@ def cell(nop_bundle: Path, forge: Any) -> Any:
 def problems(cell: Any, locks: Locks) -> Callable[..., list[str]]:
     def ask(raw: dict[str, Any] | None = None, **changes: Any) -> list[str]:
         result, files = cell
-        return list(rescore(evolve(result, **changes), locks.task, evolve(files, **(raw or {}))))
+        return list(rescore(evolve(result, **changes), locks.task, evolve(files, **(raw or {})), CONTRACTS[-1]))
 
     return ask
 

@@ -9,6 +9,7 @@ from nanobench.gates.harness import HarnessGate
 from nanobench.gates.interface import Case
 from nanobench.gateway.scripted import behaviours
 from nanobench.gateway.scripted.reply import Messages, Reply, Script, ToolCall
+from nanobench.model.fields import Digest
 
 
 def meddling(_: bytes, said: str | None) -> Script:
@@ -39,12 +40,13 @@ def test_another_version_a_changed_file_and_a_hidden_required_file_are_three_rea
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(behaviours.BEHAVIOURS, "nop", meddling)
-    locked = evolve(case.harness, nanocoder="1.29.0")
+    build = evolve(case.harness.original, tarball=Digest(f"sha256:{'0' * 64}"))
+    locked = evolve(case.harness, nanocoder="1.31.0", original=build)
     task = evolve(case.task, required_files=("unidiff/patch.py", ".mcp.json"))
     finding = HarnessGate().check(evolve(case, harness=locked, task=task))
     assert finding.verdict == "fail"
     version, changed, hidden = finding.reasons
-    assert f"it says version '{case.harness.nanocoder}', locked is 1.29.0" == version
+    assert f"it says version '{case.harness.nanocoder}', locked is 1.31.0" == version
     assert changed == "the idle run changed meddled.txt"
     assert hidden == "required file .mcp.json is never shown to the agent"
     assert "--upgrade-input harness" in finding.remedy

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from attrs import define, evolve, field, frozen
 
-from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.formats.documents import read_lock
 from nanobench.gateway.gateway import Gateway
@@ -22,8 +21,10 @@ from nanobench.gateway.scripted.reply import Messages, Reply
 from nanobench.gateway.summary import Summary
 from nanobench.gateway.upstream import Upstream
 from nanobench.harness.closure import build_closure
+from nanobench.harness.contract import CONTRACTS, Contract, contract_of
 from nanobench.harness.ending import Ending, ending
 from nanobench.harness.invocation import Invocation, Places, agent_request, invocation, write_config
+from nanobench.harness.realise import fetch_closure
 from nanobench.harness.shadow import Steering, unsteered
 from nanobench.model.lock import HarnessLock
 from nanobench.sandbox.bubblewrap import Bubblewrap
@@ -34,7 +35,7 @@ from nanobench.sources.workspace import make_repository
 from nanobench.store.store import Store
 
 ROOT = Path(__file__).parents[2]
-LOCK = ROOT / "locks/harness/nanocoder-1.30.0.lock.toml"
+LOCKS = ROOT / "locks/harness"
 KEPT = ROOT / ".cache/test-store"
 FOLDERS = ("usr", "proc", "dev", "tmp", "etc", "workspace", "home/agent", "nanobench", "opt/venv")
 LIMITS = SandboxLimits(cpus=2, memory_mib=2048, pids=128, disk_mib=512, seconds=300)
@@ -111,7 +112,12 @@ class Failing(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def harness_lock() -> HarnessLock:
-    return read_lock(LOCK.read_bytes(), HarnessLock, where=str(LOCK))
+    return committed("1.30.0")
+
+
+def committed(version: str) -> HarnessLock:
+    path = LOCKS / f"nanocoder-{version}.lock.toml"
+    return read_lock(path.read_bytes(), HarnessLock, where=path.name)
 
 
 @pytest.fixture(scope="session")
@@ -125,9 +131,13 @@ def kept_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="session")
 def closure(harness_lock: HarnessLock, kept_store: Store) -> Path:
     """The closure's tree, made from the committed lock alone."""
+    return brought(harness_lock, kept_store)
+
+
+def brought(lock: HarnessLock, store: Store) -> Path:
     with Online() as online:
-        fetch(harness_lock.package, kept_store, online=online, say=lambda _: None)
-    return build_closure(harness_lock, kept_store)
+        fetch_closure(lock, store, online=online, say=lambda _: None)
+    return build_closure(lock, store)
 
 
 @pytest.fixture
@@ -147,6 +157,7 @@ class Bench:
 
     place: Path
     closure: Path | None = None
+    contract: Contract = CONTRACTS[-1]
     engine: WithHost = field(factory=WithHost)
 
     def repository(self, files: dict[str, str]) -> Gitbox:
@@ -208,7 +219,7 @@ class Bench:
                 with unsteered(workspace, engine=self.engine, layers=gitbox.layers, scratch=aside) as found:
                     finished = self.engine.run(request)
         stdout, stderr, summary = places.stdout.read_bytes(), places.stderr.read_bytes(), gateway.summary()
-        end = ending(finished, stdout=stdout, stderr=stderr, summary=summary)
+        end = ending(finished, contract=self.contract, stdout=stdout, stderr=stderr, summary=summary)
         return Run(finished, stdout, stderr, summary, end, found, take_patch(gitbox, workspace))
 
     def talk(self, *replies: Reply, **options: Any) -> tuple[Run, Talk]:
@@ -221,6 +232,13 @@ class Bench:
 @pytest.fixture
 def agent(tmp_path: Path, closure: Path) -> Bench:
     return Bench(tmp_path, closure)
+
+
+@pytest.fixture(params=["1.29.0", "1.30.0"])
+def each_agent(request: pytest.FixtureRequest, tmp_path: Path, kept_store: Store) -> Bench:
+    """Every Nanocoder that a lock is committed of."""
+    lock = committed(request.param)
+    return Bench(tmp_path, brought(lock, kept_store), contract_of(lock))
 
 
 @pytest.fixture

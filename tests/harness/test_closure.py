@@ -13,7 +13,7 @@ from attrs import evolve
 
 from nanobench.errors import CannotTell, Refused
 from nanobench.harness.closure import assemble, build_closure, closure_key, measure
-from nanobench.harness.lock import check_contract, check_version, report_schema_sha256
+from nanobench.harness.contract import CONTRACTS, contract_for, contract_of
 from nanobench.model.fields import Digest
 from nanobench.model.lock import HarnessLock, Package
 from nanobench.store.store import Store
@@ -171,17 +171,45 @@ def test_a_missing_tarball_is_named_not_fetched(harness_lock: HarnessLock, store
 
 
 def test_the_committed_lock_is_of_this_programs_report_contract(harness_lock: HarnessLock) -> None:
-    check_contract(harness_lock)
+    assert contract_of(harness_lock).version == harness_lock.nanocoder
     with pytest.raises(Refused) as caught:
-        check_contract(evolve(harness_lock, report_schema_sha256="0" * 64))
+        contract_of(evolve(harness_lock, report_schema_sha256="0" * 64))
     assert caught.value.code == "NB_REPORT_SCHEMA"
-    assert report_schema_sha256() in str(caught.value)
+    assert CONTRACTS[-1].sha256 in str(caught.value)
 
 
-@pytest.mark.parametrize("version", ["1.29.0", "1.28.1", "1.31.0"])
-def test_a_version_without_a_known_report_is_refused(version: str) -> None:
-    with pytest.raises(Refused, match="NB_HARNESS_VERSION"):
-        check_version(version)
+def test_a_release_is_not_read_by_the_contract_of_another(harness_lock: HarnessLock) -> None:
+    with pytest.raises(Refused) as caught:
+        contract_of(evolve(harness_lock, report_schema_sha256=CONTRACTS[0].sha256))
+    assert caught.value.code == "NB_HARNESS_VERSION"
+
+
+@pytest.mark.parametrize("version", ["1.28.1", "1.29.1", "1.30.0-beta.1", "1.31.0", "", "x"])
+def test_a_release_without_a_known_report_is_refused(version: str) -> None:
+    with pytest.raises(Refused) as caught:
+        contract_for(version, build=False)
+    assert caught.value.code == "NB_HARNESS_VERSION"
+
+
+@pytest.mark.parametrize(
+    ("version", "read_by"),
+    [
+        ("1.29.0", "1.29.0"),
+        ("1.29.7", "1.29.0"),
+        ("1.30.0-beta.1", "1.30.0"),
+        ("1.30.0", "1.30.0"),
+        ("1.31.0", "1.30.0"),
+        ("2.0.0", "1.30.0"),
+    ],
+)
+def test_a_build_is_read_by_the_newest_contract_that_is_not_newer(version: str, read_by: str) -> None:
+    assert contract_for(version, build=True).version == read_by
+
+
+def test_a_build_older_than_every_contract_is_refused() -> None:
+    with pytest.raises(Refused) as caught:
+        contract_for("1.28.9", build=True)
+    assert caught.value.code == "NB_HARNESS_VERSION"
 
 
 def test_the_committed_lock_names_no_host_and_pins_every_file(harness_lock: HarnessLock) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nanobench.gateway.summary import Summary
 from nanobench.gateway.wire import WireEnd
+from nanobench.harness.contract import CONTRACTS
 from nanobench.harness.ending import Ending, ending
 from nanobench.model.result import Cause, Usage
 from nanobench.sandbox.interface import Ended, Finished
@@ -50,7 +51,8 @@ def wire(cause: Cause | None, **changes: Any) -> Summary:
 def end(
     stdout: bytes = b"", *, code: int = 0, stderr: bytes = b"", summary: Summary = WELL, ended: Ended = Ended.EXITED
 ) -> Ending:
-    return ending(evolve(EXITED, exit_code=code, ended=ended), stdout=stdout, stderr=stderr, summary=summary)
+    finished = evolve(EXITED, exit_code=code, ended=ended)
+    return ending(finished, contract=CONTRACTS[-1], stdout=stdout, stderr=stderr, summary=summary)
 
 
 def test_a_report_of_success_is_a_finished_run() -> None:

@@ -11,9 +11,11 @@ from jsonschema import Draft202012Validator
 
 from nanobench.errors import Refused
 from nanobench.formats import json as canonical
-from nanobench.harness import report
-from nanobench.harness.report import parse_report
+from nanobench.harness import contract
+from nanobench.harness.contract import CONTRACTS, Contract
+from nanobench.harness.report import Report, ReportWithUsage
 
+OLD, NEW = CONTRACTS
 ROOT = Path(__file__).resolve().parents[2]
 GOOD: dict[str, Any] = {
     "kind": "success",
@@ -32,28 +34,44 @@ def encode(document: Any) -> bytes:
 
 def reasons(data: bytes) -> str:
     with pytest.raises(Refused) as caught:
-        parse_report(data)
+        NEW.parse(data)
     assert caught.value.code == "NB_REPORT_CONTRACT"
     return str(caught.value)
 
 
-def test_the_checked_in_schema_is_what_the_classes_say_and_is_a_schema() -> None:
-    stored = (ROOT / "schemas" / f"{report.SCHEMA_NAME}.schema.json").read_bytes()
-    assert stored == canonical.pretty(report.schema())
-    Draft202012Validator.check_schema(report.schema())
+@pytest.mark.parametrize("each", CONTRACTS, ids=lambda each: each.version)
+def test_the_checked_in_schema_is_what_the_classes_say_and_is_a_schema(each: Contract) -> None:
+    stored = (ROOT / "schemas" / f"{each.name}.schema.json").read_bytes()
+    assert stored == canonical.pretty(each.schema)
+    Draft202012Validator.check_schema(each.schema)
+
+
+def test_what_an_older_report_does_not_tell_is_unknown_and_not_zero() -> None:
+    parsed = OLD.parse(encode({key: value for key, value in GOOD.items() if key != "usage"}))
+    assert parsed is not None and type(parsed.report) is Report
+    assert not hasattr(parsed.report, "usage")
+    newer = NEW.parse(encode({key: value for key, value in GOOD.items() if key != "usage"}))
+    assert newer is not None and isinstance(newer.report, ReportWithUsage)
+    assert newer.report.usage is None
+
+
+def test_what_a_newer_report_adds_is_named_by_the_older_contract_and_not_read() -> None:
+    parsed = OLD.parse(encode(GOOD | {"usage": {"inputTokens": "many"}}))
+    assert parsed is not None
+    assert parsed.unknown == ("usage",)
 
 
 def test_a_report_that_keeps_the_contract_is_read_field_by_field() -> None:
-    parsed = parse_report(encode(GOOD))
+    parsed = NEW.parse(encode(GOOD))
     assert parsed is not None
     assert parsed.unknown == ()
     assert parsed.report.toolCalls[0].arguments == {"path": "a.py"}
-    assert parsed.report.usage is not None
+    assert isinstance(parsed.report, ReportWithUsage) and parsed.report.usage is not None
     assert parsed.report.usage.totalTokens == 5
 
 
 def test_empty_stdout_is_an_outcome_of_its_own_and_no_error() -> None:
-    assert parse_report(b"") is None
+    assert NEW.parse(b"") is None
 
 
 @pytest.mark.parametrize("name", sorted(set(GOOD) - {"usage"}))
@@ -93,9 +111,15 @@ def test_each_kind_must_say_what_belongs_to_it(kind: str, needed: str) -> None:
 
 def test_fields_that_the_contract_does_not_know_are_kept_and_named() -> None:
     call = {**GOOD["toolCalls"][0], "id": "call_1"}
-    parsed = parse_report(encode(GOOD | {"steps": 4, "toolCalls": [call], "usage": {**GOOD["usage"], "cached": 1}}))
+    parsed = NEW.parse(encode(GOOD | {"steps": 4, "toolCalls": [call], "usage": {**GOOD["usage"], "cached": 1}}))
     assert parsed is not None
     assert parsed.unknown == ("steps", "toolCalls[].id", "usage.cached")
+
+
+def test_a_report_of_unknown_fields_alone_is_named_in_bounds() -> None:
+    parsed = NEW.parse(encode(GOOD | {f"{number:05d}" + "x" * 5000: 1 for number in range(1000)}))
+    assert parsed is not None
+    assert len("".join(parsed.unknown)) <= 20 * 100
 
 
 @pytest.mark.parametrize("extra", [b"{}", b" x", b"\x00", b"[1]", encode(GOOD)])
@@ -117,7 +141,7 @@ def test_nesting_without_end_is_refused_before_it_is_parsed(opening: bytes) -> N
 
 
 def test_quotes_and_brackets_inside_strings_do_not_count_as_nesting() -> None:
-    parsed = parse_report(encode(GOOD | {"finalText": '["\\{' * 10_000}))
+    parsed = NEW.parse(encode(GOOD | {"finalText": '["\\{' * 10_000}))
     assert parsed is not None
 
 
@@ -127,14 +151,14 @@ def test_a_string_that_never_ends_costs_no_more_than_its_length() -> None:
 
 
 def test_a_report_over_the_size_bound_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "MAX_BYTES", 100)
+    monkeypatch.setattr(contract, "MAX_BYTES", 100)
     assert "at most 100" in reasons(encode(GOOD))
 
 
 def test_half_a_surrogate_pair_from_a_model_neither_crashes_nor_breaks_the_contract() -> None:
     high, low = chr(0xD800), chr(0xDFFF)
     call = {"name": "x", "arguments": {high: [low, "\U0001f600"], low: 1}, "result": None, "error": "e"}
-    parsed = parse_report(encode(GOOD | {"finalText": f"a{high}b", "toolCalls": [call]}))
+    parsed = NEW.parse(encode(GOOD | {"finalText": f"a{high}b", "toolCalls": [call]}))
     assert parsed is not None
     assert parsed.report.finalText == "a\ufffdb"
     assert parsed.report.toolCalls[0].arguments.keys() == {"\ufffd"}
@@ -142,7 +166,7 @@ def test_half_a_surrogate_pair_from_a_model_neither_crashes_nor_breaks_the_contr
 
 
 def test_terminal_escapes_are_data() -> None:
-    parsed = parse_report(encode(GOOD | {"finalText": "\x1b[2J\x1b]0;title\x07"}))
+    parsed = NEW.parse(encode(GOOD | {"finalText": "\x1b[2J\x1b]0;title\x07"}))
     assert parsed is not None
     assert parsed.report.finalText == "\x1b[2J\x1b]0;title\x07"
     assert "\x1b" not in reasons(encode(GOOD | {"kind": "\x1b[2J"}))
@@ -158,7 +182,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_the_arguments_of_a_call_may_be_any_json_that_a_model_writes(arguments: Any) -> None:
     call = {"name": "x", "arguments": arguments, "result": None, "error": None}
-    parsed = parse_report(encode(GOOD | {"toolCalls": [call]}))
+    parsed = NEW.parse(encode(GOOD | {"toolCalls": [call]}))
     assert parsed is not None
     assert parsed.report.toolCalls[0].arguments == arguments
 
@@ -166,7 +190,7 @@ def test_the_arguments_of_a_call_may_be_any_json_that_a_model_writes(arguments: 
 @given(st.binary(max_size=200) | JSON.map(encode))
 def test_no_bytes_at_all_get_past_the_contract_in_any_other_way(data: bytes) -> None:
     try:
-        parsed = parse_report(data)
+        parsed = NEW.parse(data)
     except Refused as error:
         assert error.code == "NB_REPORT_CONTRACT"
     else:
