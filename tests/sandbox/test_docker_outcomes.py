@@ -1,35 +1,54 @@
-"""One lock, two engines: what became of every test, and so the score, is the same."""
+"""One lock, two engines: what became of every test, and so the score, is the same, and each can check the other."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nanobench.grading.locked import LockedArena, locked_arena
-from nanobench.grading.trial import try_patch
-from nanobench.image.realise import Locks
-from nanobench.image.workbench import Workbench
-from nanobench.model.result import GradingRecord
-from nanobench.sandbox.bubblewrap import Bubblewrap
-from nanobench.sandbox.docker import Docker
-from nanobench.sandbox.interface import Engine
-from nanobench.store.store import Store
+from nanobench.bundle.read import Bundle, open_bundle
+from nanobench.model.result import Cell, CellResult
+from nanobench.project.files import Project
+
+SAME = ("cell", "lock_sha256", "image_manifest", "harness_sha256", "cause", "usage", "score")
 
 
-@pytest.mark.parametrize("solved", [True, False], ids=["the solution", "nothing"])
-def test_both_engines_see_the_same_outcomes_of_the_demo_task(
-    warm_store: Path, locks: Locks, docker_socket: Path, solved: bool
+@pytest.mark.parametrize(("provider", "value"), [("oracle", "1.0"), ("nop", "0.0")])
+def test_a_run_in_docker_comes_to_the_same_as_one_in_bubblewrap(
+    provider: str,
+    value: str,
+    request: pytest.FixtureRequest,
+    nanobench: Callable[..., Any],
+    docker_socket: Path,
+    demo: str,
+    repository: Project,
+    tmp_path: Path,
 ) -> None:
-    store = Store(warm_store)
-    engines: tuple[Engine, ...] = (Bubblewrap(), Docker(store, address=str(docker_socket)))
-    first, second = (graded(Workbench(store=store, engine=e, say=lambda _: None), locks, solved) for e in engines)
-    assert first == second
-    assert set(locks.task.tests.fail_to_pass) <= set(first.outcomes)
-    assert {end.exit_code for end in first.suite} == {0 if solved else 1}
+    asked = ("run", "--frozen", demo, "--engine", "docker", "--provider", provider, "--project", repository.root)
+    done = nanobench(*asked, "--out", tmp_path / "run", env={"DOCKER_HOST": f"unix://{docker_socket}"})
+    assert done.code == 0, done.err
+    here, there = open_bundle(tmp_path / "run"), open_bundle(request.getfixturevalue(f"{provider}_bundle"))
+    (cell,) = here.run.cells
+    found, known = here.result(cell), there.result(cell)
+    assert [found.engine, known.engine] == ["docker", "bubblewrap"]
+    assert facts(here, found) == facts(there, known)
+    assert found.score is not None and found.score.value == value
+    # The daemon's kernel keeps what bubblewrap without root can only watch.
+    assert set(known.weak_limits) - set(found.weak_limits) >= {"cpus", "memory"}
+    assert found.weak_limits == ("disk",)
+    verified = nanobench(
+        "verify", tmp_path / "run", "--offline", "--engine", "bubblewrap", "--project", repository.root
+    )
+    assert verified.code == 0, verified.out
 
 
-def graded(bench: Workbench, locks: Locks, solved: bool) -> GradingRecord:
-    place: LockedArena = locked_arena(locks, online=None, bench=bench)
-    with bench.store.scratch("compare") as scratch:
-        return try_patch(place.arena, place.change.golden if solved else b"", scratch=scratch).grading.record
+def facts(bundle: Bundle, result: CellResult) -> dict[str, Any]:
+    """What must not depend on the engine: the result but for times, the patch, and every test's outcome."""
+    blobs = result.blobs
+    assert blobs.outcomes is not None
+    return {name: getattr(result, name) for name in SAME} | {
+        "patch": blobs.patch,
+        "outcomes": bundle.blob(blobs.outcomes),
+    }
