@@ -44,6 +44,9 @@ from nanobench.project.files import Project
 from nanobench.project.stale import REVISION_GATES
 from nanobench.runner.stage import Stage, bring_agents, set_stage
 from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.sources.clean import clean
+from nanobench.sources.interface import Trees
+from nanobench.sources.workspace import EPOCH
 from nanobench.store.store import Store
 
 settings.register_profile("any machine", deadline=None)
@@ -90,6 +93,34 @@ def serve() -> Iterator[Callable[[Handler], str]]:
             return f"http://127.0.0.1:{port}/v1"
 
         yield begin
+
+
+@frozen
+class Folder:
+    """A source whose base and solution are one folder."""
+
+    path: Path
+
+    def packages(self) -> tuple[()]:
+        return ()
+
+    def pinned(self) -> tuple[()]:
+        return ()
+
+    def identity(self) -> Any:
+        return str(self.path)
+
+    def stage(self, blob: Any, work: Path) -> Trees:
+        for side in ("base", "solution"):
+            shutil.copytree(self.path, work / side, symlinks=True)
+            clean(work / side, where=side, mtime=EPOCH)
+        return Trees(base=work / "base", solution=work / "solution", version=None, dropped=())
+
+
+@pytest.fixture
+def folder_source() -> type[Folder]:
+    """Makes a source of a folder."""
+    return Folder
 
 
 @pytest.fixture

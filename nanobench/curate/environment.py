@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from attrs import frozen
 
-from nanobench.ecosystems import debian, node, python
+from nanobench.ecosystems import debian, inputs, node, python
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell
@@ -22,6 +22,7 @@ ROLES = {
     "debian": ("debian",),
     "python": ("python", "python-build", "installer"),
     "node": ("node", "npm"),
+    "step": ("step",),
 }
 """Input name of ``--upgrade-input`` → the roles of the packages that it resolves."""
 
@@ -48,7 +49,7 @@ def lock_environment(
     names it.
 
     Args:
-        upgrade: input names (``debian``, ``python``, ``node``) to resolve anew.
+        upgrade: input names (``debian``, ``python``, ``node``, ``step``) to resolve anew.
         source: of the task that is locked; an environment that asks for the project's lockfile reads it at the base.
         online: the permission to use the network; without it everything must be pinned and in the store.
     """
@@ -72,7 +73,7 @@ def _pins(
     stale = {name for name in ROLES if name in upgrade or old is None or _changed(name, old, spec)}
     # A new base brings another interpreter or C library, which other wheels fit.
     if "debian" in stale and _suite_changed(old, spec):
-        stale.add("python")
+        stale |= {"python", "step"}
     packages = [] if old is None else [p for p in old.package if _input_of(p) not in stale]
     epoch, lockfile = (0, None) if old is None else (old.source_date_epoch, old.lockfile)
     if "debian" in stale:
@@ -85,6 +86,8 @@ def _pins(
         found = _resolve_node(spec, source, online, bench)
         packages += found.packages
         lockfile = found.lockfile
+    if "step" in stale and _step_inputs(spec.value):
+        packages += _resolve_step_inputs(spec.value, _need(online, spec), bench)
     ordered = sorted(packages, key=lambda p: (p.role, p.purl))
     return Pins(packages=tuple(ordered), epoch=epoch, lockfile=lockfile)
 
@@ -94,6 +97,8 @@ def _input_of(package: Package) -> str:
 
 
 def _changed(name: str, old: EnvironmentLock, spec: Spec[Environment]) -> bool:
+    if name == "step":
+        return {p.purl for p in old.package if p.role == "step"} != _step_inputs(spec.value)
     key = {"debian": "base", "python": "python", "node": "node"}[name]
     return bool(list(changes(old.original.get(key, {}), spec.document.get(key, {}))))
 
@@ -148,6 +153,17 @@ def _resolve_node(
             work=scratch / "work",
             say=bench.say,
         )
+
+
+def _step_inputs(spec: Environment) -> set[str]:
+    return {purl for step in spec.step for purl in step.inputs}
+
+
+def _resolve_step_inputs(spec: Environment, online: Online, bench: Workbench) -> Sequence[Package]:
+    bench.say("resolving what steps work on")
+    purls, target = sorted(_step_inputs(spec)), python.target_of(spec.base.debian)
+    with bench.store.scratch("resolve") as work:
+        return tuple(inputs.resolve(purls, target=target, store=bench.store, online=online, work=work))
 
 
 def _lock(spec: Spec[Environment], pins: Pins, built: BuiltEnvironment) -> EnvironmentLock:

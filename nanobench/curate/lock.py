@@ -19,7 +19,7 @@ from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.task import GitSource
 from nanobench.project.files import Project
 
-INPUTS = ("source", "debian", "python", "node", "harness", "recipe")
+INPUTS = ("source", "debian", "python", "node", "step", "harness", "recipe")
 """What ``--upgrade-input`` can name; ``--upgrade`` names all."""
 
 

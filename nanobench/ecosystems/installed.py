@@ -56,6 +56,11 @@ def snapshot(root: Path) -> dict[str, str]:
     return found
 
 
+def lost(before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
+    """The paths of one snapshot that are no longer, or something else, in a later one; sorted."""
+    return tuple(sorted(path for path, state in before.items() if after.get(path) != state))
+
+
 def _state(path: Path) -> str:
     if path.is_symlink():
         return f"link {path.readlink()}"

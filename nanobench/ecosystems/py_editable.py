@@ -11,7 +11,7 @@ from attrs import frozen
 from packaging.utils import canonicalize_name
 
 from nanobench.archives.entries import Entry
-from nanobench.ecosystems.installed import snapshot, stamped, tidied
+from nanobench.ecosystems.installed import lost, snapshot, stamped, tidied
 from nanobench.ecosystems.py_install import add_wheels
 from nanobench.ecosystems.py_sealed import VENV, pins, run, tools, uv_install, wheels_of
 from nanobench.ecosystems.workshop import Workshop
@@ -93,7 +93,7 @@ def _copy(tree: Path, target: str, shop: Workshop) -> Mount:
 
 
 def _difference(before: tuple[dict[str, str], dict[str, str]], venv: Path, work: Path, shop: Workshop) -> Editable:
-    replaced = _lost(before[0], snapshot(venv))
+    replaced = lost(before[0], snapshot(venv))
     if replaced:
         raise Refused(
             "NB_EDITABLE_CONFLICT",
@@ -105,11 +105,7 @@ def _difference(before: tuple[dict[str, str], dict[str, str]], venv: Path, work:
     added = tuple(e for e in tidied(venv, prefix=VENV[1:], epoch=shop.epoch) if _new(e, VENV, before[0]))
     laid = tuple(e for e in stamped(work, prefix=WORKSPACE[1:], epoch=shop.epoch) if _new(e, WORKSPACE, before[1]))
     name, version = _named(added)
-    return Editable(name=name, version=version, venv=added, workspace=laid, kept=_lost(before[1], snapshot(work)))
-
-
-def _lost(before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
-    return tuple(sorted(path for path, state in before.items() if after.get(path) != state))
+    return Editable(name=name, version=version, venv=added, workspace=laid, kept=lost(before[1], snapshot(work)))
 
 
 def _new(entry: Entry, top: str, before: dict[str, str]) -> bool:

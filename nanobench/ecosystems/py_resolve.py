@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 
 from nanobench.ecosystems import py_requirements
 from nanobench.ecosystems.online import Gone, Online, Unreachable
+from nanobench.ecosystems.py_requirements import Pin
 from nanobench.ecosystems.py_sdist import Said, read_sdist
 from nanobench.ecosystems.py_target import Target, best_wheel
 from nanobench.ecosystems.py_uv import Resolver, Static
@@ -25,7 +26,7 @@ from nanobench.model.environment import PythonRequest
 from nanobench.model.fields import Digest
 from nanobench.model.lock import Package
 
-Role = Literal["python", "python-build", "installer"]
+Role = Literal["python", "python-build", "installer", "step"]
 
 _REQUIREMENTS, _BUILD = "python.requirements", "python.build_requirements"
 _MAX_SDIST = 512 << 20
@@ -59,6 +60,17 @@ def resolve(request: PythonRequest, *, online: Online, work: Path, python: str, 
         packages += _pins(resolver.solve(building, where=_BUILD), "python-build", target)
     packages += _installer(Resolver(online=online, work=work, target=target, exclude_newer=None))
     return tuple(sorted(packages, key=lambda p: (p.role, p.purl)))
+
+
+def look_up(pin: Pin, role: Role, *, online: Online, work: Path, target: Target) -> Package:
+    """The one file of an exact version: the wheel that fits the target best, or else the source archive.
+
+    Raises:
+        Refused, CannotTell: as :func:`resolve`.
+    """
+    resolver = Resolver(online=online, work=work, target=target, exclude_newer=None)
+    (package,) = _pins(resolver.look_up([pin], where=f"{pin.name}=={pin.version}"), role, target)
+    return package
 
 
 def _installer(resolver: Resolver) -> Iterator[Package]:

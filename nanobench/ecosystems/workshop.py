@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from nanobench.ecosystems.py_target import Target
 from nanobench.errors import MachineFailure, Refused
@@ -56,19 +56,24 @@ class Workshop:
         mounts: Iterable[Mount] = (),
         env: Mapping[str, str] | None = None,
         cwd: str = "/",
+        seconds: int | None = None,
     ) -> None:
         """Run one command to its good end, ``/tmp`` on disk, no bytecode written, the clock of the build fixed.
 
+        Args:
+            seconds: the time that is the command's own business to keep; ours when not given.
+
         Raises:
-            Refused: ``refusal``, given the last lines of the command's output as ``details``, when it fails.
-            MachineFailure: ``NB_LIMIT`` when it ran into a limit.
+            Refused: ``refusal``, given the last lines of the command's output as ``details``, when it fails or does
+                not keep its time.
+            MachineFailure: ``NB_LIMIT`` when it ran into one of our limits.
         """
         log, temporary = self.directory("log") / "output", self.directory("tmp")
         self.engine.own(temporary)
         request = Request(
             layers=self.layers,
             argv=argv,
-            limits=LIMITS,
+            limits=LIMITS if seconds is None else evolve(LIMITS, seconds=seconds),
             stdout=log,
             stderr=log,
             cwd=cwd,
@@ -78,6 +83,8 @@ class Workshop:
         )
         finished = self.engine.run(request)
         shutil.rmtree(temporary)
+        if finished.ended is Ended.TIME and seconds is not None:
+            raise refusal(details=(f"stopped after {seconds} seconds", *_tail(log)))
         if finished.ended is not Ended.EXITED:
             raise MachineFailure("NB_LIMIT", f"{phase} was stopped: {finished.ended.value}", where=argv[0])
         if finished.exit_code != 0:

@@ -15,6 +15,7 @@ from nanobench.ecosystems.python import Editable, Workshop, editable
 from nanobench.formats.converter import unstructure
 from nanobench.image.environment import BuiltEnvironment, workshop
 from nanobench.image.layers import Packed, layer_tree, pack, pack_once
+from nanobench.image.steps import run_steps
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Document
 from nanobench.model.lock import PLATFORM, LockedImage
@@ -22,9 +23,10 @@ from nanobench.sandbox.interface import SANDBOX_UID, WORKSPACE, fixed_env
 from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.interface import Source, Trees
 from nanobench.sources.workspace import Repository, make_repository
+from nanobench.store.store import Store
 
-TASK_ROLES = ("python-build", "installer", "npm")
-"""Roles of the environment's packages that installing the project under test needs."""
+TASK_ROLES = ("python-build", "installer", "npm", "step")
+"""Roles of the environment's packages that the task layer is made with."""
 
 PYTHON_PROJECT = ("pyproject.toml", "setup.py")
 """What tells that a base tree is to be installed; a fixture may be any tree."""
@@ -66,9 +68,9 @@ def build_task(source: Source, environment: BuiltEnvironment, *, bench: Workbenc
         bench.say("building layer task")
         with workshop(environment, bench, "task") as shop:
             trees = source.stage(bench.store.blob, shop.directory("source"))
-            installed = _install(trees, environment, shop)
-            modules = _install_modules(trees, environment, shop)
-            return _pack(trees, installed, modules, environment, bench, shop.directory("git"))
+            added = _add(trees, environment, shop)
+            gitbox = Gitbox(engine=bench.engine, layers=environment.trees[:1], scratch=shop.directory("git"))
+            return _pack(trees, added, environment.epoch, gitbox, bench.store)
 
     packed = pack_once(bench.store, _recipe(source, environment), make)
     tree = layer_tree(bench.store, packed.diff_id, bench.engine.own)
@@ -110,41 +112,57 @@ def _pretended(project: str | None, version: str | None) -> Mapping[str, str]:
     return told if project else told | dict.fromkeys(others, version)
 
 
-def _pack(
-    trees: Trees,
-    installed: Editable | None,
-    modules: node.Modules | None,
-    environment: BuiltEnvironment,
-    bench: Workbench,
-    scratch: Path,
-) -> Packed:
-    laid = installed.workspace if installed else ()
-    prefix = f"{WORKSPACE[1:]}/"
-    folders = modules.folders if modules else ()
-    products = tuple(sorted((*(e.path.removeprefix(prefix) for e in laid), *folders)))
-    gitbox = Gitbox(engine=bench.engine, layers=environment.trees[:1], scratch=scratch)
-    repository = make_repository(gitbox, trees.base, products=products)
+@frozen(kw_only=True)
+class _Added:
+    """What the layer holds beside the base tree; ``products`` are the paths of it that git must ignore."""
+
+    entries: tuple[Entry, ...]
+    products: tuple[str, ...]
+    notes: Document
+
+
+def _add(trees: Trees, environment: BuiltEnvironment, shop: Workshop) -> _Added:
+    installed = _install(trees, environment, shop)
+    modules = _install_modules(trees, environment, shop)
+    entries = (*installed.workspace, *installed.venv) if installed else ()
+    products = tuple(e.path.removeprefix(f"{WORKSPACE[1:]}/") for e in installed.workspace) if installed else ()
+    if modules:
+        entries, products = (*entries, *modules.entries), (*products, *modules.folders)
+    made = run_steps(trees.base, entries, environment.spec, environment.packages, shop=shop)
+    replaced = {entry.path for entry in made.entries}
+    facts = {"name": installed.name, "version": installed.version, "kept": list(installed.kept)} if installed else {}
+    return _Added(
+        entries=(*(entry for entry in entries if entry.path not in replaced), *made.entries),
+        products=tuple(sorted({*products, *made.ignored})),
+        notes=facts,
+    )
+
+
+def _pack(trees: Trees, added: _Added, epoch: int, gitbox: Gitbox, store: Store) -> Packed:
+    repository = make_repository(gitbox, trees.base, products=added.products)
     notes: Document = {
         "commit": repository.commit,
         "tree": repository.tree,
         "dropped": list(trees.dropped),
-        "products": list(products),
+        "products": list(added.products),
+        **added.notes,
     }
-    if installed:
-        notes |= {"name": installed.name, "version": installed.version, "kept": list(installed.kept)}
-    entries = [*_owned(entries_of(trees.base, prefix=WORKSPACE[1:], epoch=environment.epoch)), *_owned(laid)]
-    entries += installed.venv if installed else ()
-    entries += _owned(modules.entries if modules else ())
-    return pack(bench.store, dated(entries, environment.epoch), epoch=environment.epoch, notes=notes)
+    entries = (*entries_of(trees.base, prefix=WORKSPACE[1:], epoch=epoch), *added.entries)
+    return pack(store, dated(_owned(entries), epoch), epoch=epoch, notes=notes)
 
 
 def _owned(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The workspace is the agent's own, all else is root's."""
     for entry in entries:
-        yield evolve(entry, uid=SANDBOX_UID, gid=SANDBOX_UID)
+        inside = entry.path == WORKSPACE[1:] or entry.path.startswith(f"{WORKSPACE[1:]}/")
+        yield evolve(entry, uid=SANDBOX_UID, gid=SANDBOX_UID) if inside else entry
 
 
 def _recipe(source: Source, environment: BuiltEnvironment) -> Document:
-    asked = {} if environment.spec.node is None else {"node": unstructure(environment.spec.node)}
+    spec = environment.spec
+    asked: Document = {} if spec.node is None else {"node": unstructure(spec.node)}
+    if spec.step:
+        asked |= {"step": [unstructure(step) for step in spec.step], "env": spec.env}
     return {
         **asked,
         "role": "task",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from nanobench.model.fields import ENV_NAME, IDENTIFIER, optional_text, text, texts, whole
+from nanobench.model.fields import ENV_NAME, IDENTIFIER, RELATIVE_PATH, optional_text, text, texts, whole
 
 
 @frozen(kw_only=True)
@@ -30,7 +30,8 @@ class PythonRequest:
     build_requirements: tuple[str, ...] = texts(default=())
 
 
-_NPM_NAME = r"(@[a-z0-9~-][a-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*"
+_NPM_PART = r"[A-Za-z0-9~-][A-Za-z0-9._~-]*"
+_NPM_NAME = rf"(@[a-z0-9~-][a-z0-9._~-]*/)?{_NPM_PART}"
 
 
 @frozen(kw_only=True)
@@ -63,6 +64,30 @@ class NodeRequest:
             raise ValueError("filters belong to pnpm and the project's lockfile")
 
 
+_STEP_INPUT = rf"pkg:(pypi/[A-Za-z0-9][A-Za-z0-9._-]*|npm/(%40[a-z0-9~-][a-z0-9._~-]*/)?{_NPM_PART})@[^\s/?#@]+"
+
+
+@frozen(kw_only=True)
+class Step:
+    """A command without network, run in the workspace when a task's layer is made, after everything is installed.
+
+    ``inputs`` are purls of exact versions (a wheel or else source archive, an npm tarball), pinned like all packages;
+    each stands unpacked and read-only at ``/nanobench/inputs/NAME``. ``outputs`` are the files and folders of the
+    workspace that are kept of what it writes; git ignores them. ``seconds`` bounds it.
+    """
+
+    name: str = text(IDENTIFIER)
+    command: tuple[str, ...] = texts(unique=False, nonempty=True)
+    inputs: tuple[str, ...] = texts(_STEP_INPUT, default=())
+    outputs: tuple[str, ...] = texts(rf"{RELATIVE_PATH}(?<!/)", nonempty=True)
+    seconds: int = whole(1, 7200, default=600)
+
+    def __attrs_post_init__(self) -> None:
+        names = [purl.partition("/")[2].rpartition("@")[0] for purl in self.inputs]
+        if len(set(names)) != len(names):
+            raise ValueError("inputs: two have the same name")
+
+
 @frozen(kw_only=True)
 class Limits:
     """What one sandbox may use. Memory and disk in MiB, times in seconds of wall clock."""
@@ -84,5 +109,11 @@ class Environment:
     base: DebianBase
     python: PythonRequest | None = None
     node: NodeRequest | None = None
+    step: tuple[Step, ...] = field(default=(), metadata={"unique_key": "name"})
     limits: Limits = field(factory=Limits)
     env: dict[str, str] = field(factory=dict, metadata={"keys_pattern": f"^{ENV_NAME}$"})
+
+    def __attrs_post_init__(self) -> None:
+        names = [step.name for step in self.step]
+        if len(set(names)) != len(names):
+            raise ValueError("step: two steps have the same name")

@@ -45,12 +45,12 @@ class Package:
     ``path`` is its place below the registry of the purl's type (deb: the pool path; pypi: ``project/file`` of
     the simple index; npm: ``name/-/file.tgz``). ``digest`` is ``sha256:…`` or the ecosystem's own ``sha512:…``.
     ``role`` says what it is for: ``debian``, ``python``, ``python-build``, ``installer``, ``npm``, ``node`` (Node
-    itself; in an environment its package manager too).
+    itself; in an environment its package manager too), ``step`` (what a step works on).
     ``target`` is where the harness closure unpacks it (``node_modules/…``).
     """
 
     purl: str = text(PURL)
-    role: Literal["debian", "python", "python-build", "installer", "npm", "node"]
+    role: Literal["debian", "python", "python-build", "installer", "npm", "node", "step"]
     path: str = text(RELATIVE_PATH)
     digest: Digest = text(DIGEST)
     size: int = whole(0, 2**40)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
 
 from nanobench.curate.environment import lock_environment
 from nanobench.ecosystems.npm_registry import look_up
@@ -27,36 +26,11 @@ from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
 from nanobench.model.lock import EnvironmentLock
 from nanobench.project.files import Spec
-from nanobench.sources.clean import clean
-from nanobench.sources.interface import Trees
-from nanobench.sources.workspace import EPOCH
 from nanobench.store.store import Store
 
 pytestmark = pytest.mark.network
 
 NODE = {"node": "22.23.3", "manager": "npm@11.21.1", "lockfile": "project"}
-
-
-@frozen
-class Folder:
-    """A source whose base and solution are one folder."""
-
-    path: Path
-
-    def packages(self) -> tuple[()]:
-        return ()
-
-    def pinned(self) -> tuple[()]:
-        return ()
-
-    def identity(self) -> Any:
-        return str(self.path)
-
-    def stage(self, blob: Any, work: Path) -> Trees:
-        for side in ("base", "solution"):
-            shutil.copytree(self.path, work / side, symlinks=True)
-            clean(work / side, where=side, mtime=EPOCH)
-        return Trees(base=work / "base", solution=work / "solution", version=None, dropped=())
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +41,8 @@ def integrity() -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path, integrity: str) -> Callable[..., Folder]:
-    def make(name: str = "project", *, manifest: Any = None) -> Folder:
+def project(tmp_path: Path, integrity: str, folder_source: Callable[[Path], Any]) -> Callable[..., Any]:
+    def make(name: str = "project", *, manifest: Any = None) -> Any:
         folder = tmp_path / name
         folder.mkdir()
         wanted = {"ms": "2.1.3"}
@@ -78,7 +52,7 @@ def project(tmp_path: Path, integrity: str) -> Callable[..., Folder]:
         (folder / "package.json").write_text(json.dumps({"name": name, "dependencies": wanted} | (manifest or {})))
         (folder / "package-lock.json").write_text(json.dumps(lock))
         (folder / "index.js").write_text("console.log(require('ms')('2 days'));\n")
-        return Folder(folder)
+        return folder_source(folder)
 
     return make
 
@@ -87,7 +61,7 @@ def project(tmp_path: Path, integrity: str) -> Callable[..., Folder]:
 def lock(spec: Spec[Environment], locks: Locks, bench: Workbench) -> Callable[..., Any]:
     """Lock an environment with the demo's Debian and, without Python, this Node."""
 
-    def run(source: Folder, *, old: EnvironmentLock | None = None, node: Any = NODE, offline: bool = False) -> Any:
+    def run(source: Any, *, old: EnvironmentLock | None = None, node: Any = NODE, offline: bool = False) -> Any:
         document = {k: v for k, v in spec.document.items() if k != "python"} | {"name": "with-node", "node": node}
         asked = evolve(spec, document=document, value=structure(document, Environment, where="e"))
         debian = tuple(p for p in locks.environment.package if p.role == "debian")
@@ -129,7 +103,7 @@ def test_a_changed_request_is_resolved_anew_and_debian_stays(lock: Any, project:
 
 
 @pytest.fixture
-def built(lock: Any, project: Any) -> tuple[Folder, BuiltEnvironment]:
+def built(lock: Any, project: Any) -> tuple[Any, BuiltEnvironment]:
     source = project()
     return source, lock(source)[1]
 
