@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nanobench.bundle.read import Bundle, open_bundle
-from nanobench.model.result import Cell, CellResult
+from nanobench.model.result import CellResult
 from nanobench.project.files import Project
 
 SAME = ("cell", "lock_sha256", "image_manifest", "harness_sha256", "cause", "usage", "score")
