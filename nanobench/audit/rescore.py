@@ -70,7 +70,8 @@ def _possible(raw: RawFiles, summary: Summary, contract: Contract) -> frozenset[
     exits = (Finished(exit_code=code, ended=Ended.EXITED, wall_ms=0) for code in _EXIT_CODES)
     said = raw.report or b""
     ends = (ending(each, contract=contract, stdout=said, stderr=b"", summary=summary) for each in exits)
-    return frozenset(end.cause for end in ends)
+    never = {Cause.NOT_RUN} if raw.report is None and not summary.requests else set()
+    return frozenset(end.cause for end in ends) | never
 
 
 def _against_files(cause: Cause, possible: frozenset[Cause], raw: RawFiles, summary: Summary) -> Iterator[str]:
@@ -84,9 +85,10 @@ def _against_files(cause: Cause, possible: frozenset[Cause], raw: RawFiles, summ
 
 
 def _raise_unshown(result: CellResult, possible: frozenset[Cause]) -> None:
-    """An engine that fails leaves nothing; a contract may be broken by the exit code alone."""
+    """An engine that fails leaves nothing, nor does a cell that was not run; a contract may be broken by the exit
+    code alone."""
     cause = result.cause
-    if cause in (Cause.ENGINE, Cause.CONTRACT) and cause in possible and len(possible) > 1:
+    if cause in (Cause.ENGINE, Cause.CONTRACT, Cause.NOT_RUN) and cause in possible and len(possible) > 1:
         raise CannotTell(
             "NB_CAUSE_UNSHOWN",
             f"published as ended with {cause}, which its raw files cannot show",

@@ -16,7 +16,7 @@ from nanobench.errors import NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import read_json
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
-from nanobench.model.result import BundleManifest, Cell, CellResult, RunManifest
+from nanobench.model.result import BundleManifest, Cause, Cell, CellResult, RunManifest
 from nanobench.project.files import L, Locked, read_lock_file
 
 MAX_FILE = 512 << 20
@@ -128,6 +128,8 @@ class Bundle:
         except NanobenchError as error:
             yield f"{name}: {error.message}"
             return
+        if result.cause in (Cause.COST_BUDGET, Cause.NOT_RUN) and self.run.budgets.max_cost is None:
+            yield f"{name}: ended with {result.cause}, though the run's cost had no bound"
         for digest in blobs_of(result.blobs):
             if blob_name(digest) not in self.manifest.files:
                 yield f"{name}: names the blob {digest}, which the bundle does not hold"

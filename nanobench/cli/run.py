@@ -14,6 +14,7 @@ import typer
 from nanobench import __version__
 from nanobench.bundle.read import open_bundle
 from nanobench.cli import common
+from nanobench.cli.budgets import DryRun, MaxCost, MaxSeconds, MaxTokens, budgets_of
 from nanobench.cli.locked import current, keep, keep_harness, of_task
 from nanobench.cli.nanocoder import HELP, OPTION, locked_harness
 from nanobench.cli.provider import FILE, Asked, provider_of
@@ -22,8 +23,10 @@ from nanobench.formats.converter import unstructure
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock
+from nanobench.model.provider import Budgets
 from nanobench.model.result import CellResult, Mode, RunManifest
 from nanobench.project.files import Locked, Project
+from nanobench.runner.forecast import forecast
 from nanobench.runner.plan import plan
 from nanobench.runner.providers import Provider
 from nanobench.runner.run import Run, jobs_for, publish
@@ -69,6 +72,10 @@ def run(
     locked: Annotated[bool, typer.Option("--locked", help="Run only what is locked and current (always so).")] = True,
     offline: common.Offline = False,
     frozen: Annotated[bool, typer.Option("--frozen", help="--locked and --offline.")] = False,
+    max_tokens: MaxTokens = None,
+    max_seconds: MaxSeconds = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Cells at once (default: what the CPUs hold).")
     ] = None,
@@ -92,6 +99,8 @@ def run(
         nanobench run tomlkit-0.15.2 --provider oracle --nanocoder 1.29.0 --nanocoder 1.30.0
 
         nanobench run --frozen --provider nop --mode hinted --mode navigation --out runs/nop
+
+        nanobench run --provider hosted --max-tokens 400000 --max-cost 20 --dry-run
     """
     found = common.project(project)
     asked = Asked(
@@ -105,7 +114,12 @@ def run(
     chosen = provider_of(asked, folder=found.root)
     locked_tasks = _locked_tasks(found, tasks or list(found.locked_ids()), lock_file)
     harnesses = _harnesses(found, locked_tasks, nanocoder or [])
-    manifest = _manifest(locked_tasks, harnesses, chosen, _modes(mode or ["hinted"]), repeats)
+    budgets = budgets_of(chosen.facts, max_tokens=max_tokens, max_seconds=max_seconds, max_cost=max_cost)
+    manifest = _manifest(locked_tasks, harnesses, chosen, _modes(mode or ["hinted"]), repeats, budgets)
+    expected = forecast(manifest, {name: locked.task.value.limits for name, locked in locked_tasks.items()})
+    if dry_run:
+        return common.show(unstructure(expected), expected.text(), as_json=as_json)
+    common.say(expected.text())
     destination = _destination(found, out)
     bench = common.workbench(store, engine)
     stages = _stages(locked_tasks, harnesses, bench=bench, offline=offline or frozen)
@@ -116,6 +130,8 @@ def run(
             work.go(jobs=jobs or jobs_for(stages))
             publish(work, destination)
         results = _published(destination, manifest)
+        if work.purse is not None:
+            common.say(f"spent: {work.purse.spent} USD")
         state.remove()
     _tell(results, destination, as_json=as_json)
 
@@ -148,6 +164,7 @@ def _manifest(
     provider: Provider,
     modes: tuple[Mode, ...],
     repeats: int,
+    budgets: Budgets,
 ) -> RunManifest:
     facts = provider.facts
     names = {task: tuple(lock.value.name for lock in locks) for task, locks in harnesses.items()}
@@ -155,6 +172,7 @@ def _manifest(
         schema=1,
         nanobench=__version__,
         provider=facts,
+        budgets=budgets,
         locks={name: locked.task.sha256 for name, locked in tasks.items()},
         harnesses={lock.value.name: lock.sha256 for locks in harnesses.values() for lock in locks},
         cells=plan(names, provider=facts.name, models=facts.models, modes=modes, repeats=repeats),

@@ -18,14 +18,18 @@ from nanobench.model.fields import Document
 
 
 class Fault(StrEnum):
-    """What kept an exchange from being whole. The first six are the gateway's own answers."""
+    """What kept an exchange from being whole."""
 
     ENDPOINT = "endpoint"
     MALFORMED = "malformed"
     REQUEST_TOO_LARGE = "request_too_large"
     MODEL = "model"
     LIMIT = "limit"
+    TOKEN_BUDGET = "token_budget"  # noqa: S105
+    COST_BUDGET = "cost_budget"
+    TIME_BUDGET = "time_budget"
     TEMPERATURE = "temperature"
+    MAX_TOKENS = "max_tokens"
     CONNECT = "connect"
     TLS = "tls"
     DROPPED = "dropped"

@@ -14,6 +14,7 @@ from types import TracebackType
 from aiohttp import web
 
 from nanobench.errors import MachineFailure
+from nanobench.gateway.budget import Budget, Meter
 from nanobench.gateway.exchange import Exchange
 from nanobench.gateway.recorder import Recorder
 from nanobench.gateway.relay import Relay
@@ -34,6 +35,7 @@ class Gateway:
         directory: made if missing, for this gateway alone; mount it (read-only is enough) into the sandbox. It holds
             the socket and the forwarder script, and is open to the sandbox's uid whatever the umask.
         transcript: a new file, outside of what the sandbox sees.
+        budget: what the run may use up; then the agent is told a last message and ends in peace.
     """
 
     def __init__(
@@ -44,9 +46,10 @@ class Gateway:
         transcript: Path,
         pins: Pins | None = None,
         bounds: Bounds | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.upstream, self.directory, self.transcript = upstream, directory, transcript
-        self._pins, self._bounds = pins or Pins(), bounds or Bounds()
+        self._pins, self._bounds, self._meter = pins or Pins(), bounds or Bounds(), Meter(budget or Budget())
         self._log: Transcript | None = None
         self._serving: ServingThread | None = None
 
@@ -59,7 +62,7 @@ class Gateway:
         self._log = Transcript(self.transcript)
         try:
             self._furnish()
-            application = partial(self._application, Recorder(self._log, self._bounds))
+            application = partial(self._application, Recorder(self._log, self._bounds, self._meter))
             self._serving = ServingThread(application, _listen(self.socket), name="nanobench-gateway")
         except OSError as error:
             self.close()

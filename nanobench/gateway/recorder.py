@@ -8,6 +8,7 @@ from collections.abc import Callable
 from aiohttp import web
 from attrs import define, field
 
+from nanobench.gateway.budget import Meter
 from nanobench.gateway.exchange import Bytes, Chunk, Exchange, Fault
 from nanobench.gateway.redact import Redactor
 from nanobench.gateway.transcript import Transcript
@@ -85,8 +86,8 @@ class Draft:
 class Recorder:
     """Numbers the exchanges of one run, bounds them, and appends each to the transcript when it is over."""
 
-    def __init__(self, transcript: Transcript, bounds: Bounds) -> None:
-        self._transcript, self._bounds = transcript, bounds
+    def __init__(self, transcript: Transcript, bounds: Bounds, meter: Meter) -> None:
+        self._transcript, self._bounds, self.meter = transcript, bounds, meter
         self._count, self._refused, self._zero = 0, False, time.monotonic()
 
     def begin(self, redactor: Redactor) -> Draft:
@@ -102,12 +103,18 @@ class Recorder:
             return "this run has reached the bounds of its transcript"
         return None
 
+    def spent(self) -> tuple[Fault, str] | None:
+        """Which budget is used up by now, and the words for it."""
+        return self.meter.spent(self._now())
+
     def end(self, draft: Draft) -> None:
         """Write it down. Beyond the bounds only the first refusal is written, so that a loop fills no disk."""
         if draft.fault is Fault.LIMIT and self._refused:
             return
         self._refused = draft.fault is Fault.LIMIT
-        self._transcript.append(draft.finished())
+        exchange = draft.finished()
+        self._transcript.append(exchange)
+        self.meter.count(exchange)
 
     def _now(self) -> int:
         return int((time.monotonic() - self._zero) * 1000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import aiohttp
 from aiohttp import web
@@ -14,7 +15,7 @@ from nanobench.gateway.dialects import DIALECTS, is_asked
 from nanobench.gateway.exchange import Fault
 from nanobench.gateway.recorder import Draft, Recorder
 from nanobench.gateway.redact import Redactor
-from nanobench.gateway.request import ChatRequest, changes, read_request, refuses_temperature, sent
+from nanobench.gateway.request import ChatRequest, changes, read_request, refused, sent
 from nanobench.gateway.upstream import Bounds, Pins, Upstream
 from nanobench.model.fields import Document
 
@@ -27,6 +28,7 @@ class Relay:
 
     def __init__(self, upstream: Upstream, pins: Pins, bounds: Bounds, recorder: Recorder) -> None:
         self._upstream, self._pins, self._bounds, self._recorder = upstream, pins, bounds, recorder
+        self._capped = True
         self._dialect = DIALECTS[upstream.kind]
         self._url = upstream.base_url + self._dialect.endpoint
         self._places = asyncio.Semaphore(bounds.parallel)
@@ -38,12 +40,13 @@ class Relay:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Serve one request, a bounded number at a time."""
+        work = partial(self._serve, request)
         async with self._places:
-            try:
-                return await self._recorded(request, lambda draft: self._serve(request, draft))
-            except _TemperatureRefused as refused:
-                first = refused.draft
-            return await self._recorded(request, lambda draft: self._again(request, first, draft))
+            while True:
+                try:
+                    return await self._recorded(request, work)
+                except _ChangeRefused as refusal:
+                    work = partial(self._again, request, refusal.draft)
 
     async def _recorded(
         self, request: web.Request, work: Callable[[Draft], Awaitable[web.StreamResponse]]
@@ -79,6 +82,8 @@ class Relay:
             return self._own_answer(draft, 400, Fault.MALFORMED, "the request is not a JSON object")
         if self._pins.model is not None and chat.body.get("model") != self._pins.model:
             return self._own_answer(draft, 400, Fault.MODEL, f"only the model {self._pins.model} is asked")
+        if spent := self._recorder.spent():
+            return self._closing(draft, chat, *spent)
         draft.stream, draft.tools, draft.changes = chat.stream, chat.tools, self._changes(chat)
         try:
             answer = await self._session.post(
@@ -94,12 +99,13 @@ class Relay:
         async with answer:
             draft.status = answer.status
             draft.content_type = draft.redactor.text(answer.headers.get("Content-Type", ""))
-            if answer.status == 400 and "temperature" in draft.changes:
-                return await self._bad_request(draft, answer)
+            if answer.status == 400:
+                return await self._bad_request(draft, answer, chat.body)
             return await self._pass_on(request, draft, answer)
 
     def _changes(self, chat: ChatRequest) -> Document:
-        return changes(chat, self._pins, self._dialect.additions(stream=chat.stream))
+        left = self._recorder.meter.left() if self._capped else None
+        return changes(chat, self._pins, self._dialect.additions(stream=chat.stream), left=left)
 
     def _headers(self, request: web.Request) -> dict[str, str]:
         kept = {name: request.headers[name] for name in self._dialect.headers if name in request.headers}
@@ -147,23 +153,36 @@ class Relay:
             return b""
         return clean
 
-    async def _bad_request(self, draft: Draft, answer: aiohttp.ClientResponse) -> web.Response:
-        """Read a refusal whole, to know whether it is about the temperature; if not, it goes on as it is."""
+    async def _bad_request(self, draft: Draft, answer: aiohttp.ClientResponse, asked: Document) -> web.StreamResponse:
+        """Read a refusal whole, to know whether it is about a change of ours; if not, it goes on as it is."""
         body = b""
         while data := await self._next(draft, answer):
             body += data
         if draft.fault is not None:
             return self._plain(502, draft.detail, draft.fault)
-        if refuses_temperature(self._dialect.read(draft.content_type or "", body).error):
-            draft.fail(Fault.TEMPERATURE, "the provider takes no temperature for this model")
-            raise _TemperatureRefused(draft)
+        fault = refused(self._dialect.read(draft.content_type or "", body).error, asked, draft.changes)
+        if fault is not None:
+            draft.fail(fault, f"the provider takes no {fault.value} as we set it")
+            raise _ChangeRefused(draft)
         return web.Response(status=answer.status, body=body, headers={"Content-Type": draft.content_type or ""})
 
     async def _again(self, request: web.Request, first: Draft, draft: Draft) -> web.StreamResponse:
-        """Ask once more without a temperature, and from now on. The client sees only this answer."""
-        self._pins = evolve(self._pins, temperature=None)
+        """Ask once more without what was refused, and from now on. The client sees only this answer."""
+        if first.fault is Fault.TEMPERATURE:
+            self._pins = evolve(self._pins, temperature=None)
+        else:
+            self._capped = False
         draft.request = first.request
         return await self._forward(request, draft)
+
+    def _closing(self, draft: Draft, chat: ChatRequest, fault: Fault, detail: str) -> web.Response:
+        """A last message in the model's place: an error would cost the agent its report."""
+        draft.stream, draft.tools = chat.stream, chat.tools
+        draft.fail(fault, detail)
+        words = f"[NanoBench, not the model] This run has used up a budget: {detail}. It ends here."
+        kind = "text/event-stream" if chat.stream else "application/json"
+        body = self._dialect.closing(words, stream=chat.stream)
+        return web.Response(body=body, headers={"Content-Type": kind})
 
     def _own_answer(self, draft: Draft, status: int, fault: Fault, message: str) -> web.Response:
         draft.fail(fault, message)
@@ -173,8 +192,8 @@ class Relay:
         return web.json_response(self._dialect.error(f"gateway: {message}", str(fault)), status=status)
 
 
-class _TemperatureRefused(Exception):
-    """The provider refused the pinned temperature; ``draft`` is the refused exchange."""
+class _ChangeRefused(Exception):
+    """The provider refused what we set in a request; ``draft`` is the refused exchange."""
 
     def __init__(self, draft: Draft) -> None:
         super().__init__()

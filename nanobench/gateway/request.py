@@ -8,8 +8,12 @@ from typing import Any
 from attrs import frozen
 
 from nanobench.gateway.answer import ApiError
+from nanobench.gateway.exchange import Fault
 from nanobench.gateway.upstream import Pins
 from nanobench.model.fields import Document
+
+_SHORT = 4096
+"""Tokens that every provider takes as ``max_tokens``."""
 
 
 @frozen(kw_only=True)
@@ -33,9 +37,18 @@ def read_request(data: bytes) -> ChatRequest | None:
     return ChatRequest(body=body, stream=body.get("stream") is True, tools=bool(body.get("tools")))
 
 
-def changes(request: ChatRequest, pins: Pins, additions: Document) -> Document:
-    """The keys to set: what the dialect adds, and the pinned temperature."""
-    return additions if pins.temperature is None else {**additions, "temperature": pins.temperature}
+def changes(request: ChatRequest, pins: Pins, additions: Document, *, left: int | None) -> Document:
+    """The keys to set: what the dialect adds, the pinned temperature, and what is ``left`` of a budget."""
+    temperature = {} if pins.temperature is None else {"temperature": pins.temperature}
+    return {**additions, **temperature, **_cap(request, left)}
+
+
+def _cap(request: ChatRequest, left: int | None) -> Document:
+    """A smaller ``max_tokens`` than the client's. Where it names none, one is set only when little is left: servers
+    refuse more than their models can answer."""
+    asked = request.body.get("max_tokens")
+    most = asked if type(asked) is int else _SHORT
+    return {"max_tokens": left} if left is not None and left < most else {}
 
 
 def sent(request: ChatRequest, wanted: Document) -> bytes:
@@ -43,9 +56,12 @@ def sent(request: ChatRequest, wanted: Document) -> bytes:
     return json.dumps(request.body | wanted, separators=(",", ":")).encode("ascii")
 
 
-def refuses_temperature(error: ApiError | None) -> bool:
-    """Whether a provider says that this model's sampling is forced."""
-    return error is not None and "temperature" in error.message.lower()
+def refused(error: ApiError | None, request: Document, changes: Document) -> Fault | None:
+    """Which of our changes a provider's bad request may come from: it says that this model's sampling is forced, or
+    had to take a cap that the client did not set."""
+    if "temperature" in changes and error is not None and "temperature" in error.message.lower():
+        return Fault.TEMPERATURE
+    return Fault.MAX_TOKENS if "max_tokens" in changes and "max_tokens" not in request else None
 
 
 def _no_constant(name: str) -> Any:

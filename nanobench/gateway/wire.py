@@ -26,6 +26,9 @@ class WireEnd:
 
 _FAULTS = {
     Fault.LIMIT: Cause.TOKEN_BUDGET,
+    Fault.TOKEN_BUDGET: Cause.TOKEN_BUDGET,
+    Fault.COST_BUDGET: Cause.COST_BUDGET,
+    Fault.TIME_BUDGET: Cause.TIME_LIMIT,
     Fault.CONNECT: Cause.WIRE,
     Fault.TLS: Cause.WIRE,
     Fault.DROPPED: Cause.WIRE,

@@ -22,6 +22,8 @@ _STOPPED = {
     Ended.DISK: Cause.DISK,
     Ended.INTERRUPTED: Cause.INTERRUPTED,
 }
+_BUDGETS = (Cause.TOKEN_BUDGET, Cause.COST_BUDGET, Cause.TIME_LIMIT)
+"""What the gateway ends a run for, so that it ends as a success."""
 _CAP = re.compile(r"Conversation exceeded \d+ turns without a final answer")
 _NO_MEMORY = re.compile(rb"JavaScript heap out of memory|Cannot allocate memory|ERR_WORKER_OUT_OF_MEMORY")
 _NO_FORWARDER = re.compile(
@@ -77,8 +79,8 @@ def _spoken(finished: Finished, parsed: ParsedReport, summary: Summary) -> tuple
     report = parsed.report
     if report.exitCode != finished.exit_code or report.kind == "tool-approval-required":
         return _broken(summary), f"kind {report.kind}, exit code {report.exitCode}, ended with {finished.exit_code}"
-    if summary.end.cause is Cause.TOKEN_BUDGET:
-        return Cause.TOKEN_BUDGET, summary.end.detail
+    if summary.end.cause in _BUDGETS:
+        return summary.end.cause, summary.end.detail
     message = report.message or ""
     if summary.last_had_tools is False or _CAP.search(message):
         return Cause.TURN_CAP, message or "the last request offered no tools"

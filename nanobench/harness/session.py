@@ -8,6 +8,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from nanobench.errors import Refused
+from nanobench.gateway.budget import Budget
 from nanobench.gateway.gateway import Gateway
 from nanobench.gateway.summary import Summary
 from nanobench.gateway.upstream import Pins, Upstream
@@ -49,7 +50,9 @@ class Session:
     transcript: Path
 
 
-def run_agent(seat: Seat, call: Invocation, upstream: Upstream, workspace: Path, *, scratch: Path) -> Session:
+def run_agent(
+    seat: Seat, call: Invocation, upstream: Upstream, workspace: Path, *, scratch: Path, budget: Budget | None = None
+) -> Session:
     """Let the agent work on a fresh workspace, then take its patch.
 
     Args:
@@ -64,7 +67,8 @@ def run_agent(seat: Seat, call: Invocation, upstream: Upstream, workspace: Path,
     (scratch / "shadow").mkdir()
     with unsteered(workspace, engine=seat.engine, layers=seat.trees, scratch=scratch / "shadow") as steering:
         transcript = scratch / "transcript.jsonl"
-        gateway = Gateway(upstream, directory=places.gateway, transcript=transcript, pins=Pins(model=call.model))
+        pins = Pins(model=call.model)
+        gateway = Gateway(upstream, directory=places.gateway, transcript=transcript, pins=pins, budget=budget)
         with gateway:
             limits = SandboxLimits.of(seat.limits, seconds=seat.limits.agent_seconds)
             request = agent_request(call, places, limits=limits, env=seat.env)

@@ -6,10 +6,35 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from nanobench.model.fields import ENV_NAME, optional_text, text, texts
+from nanobench.model.fields import ENV_NAME, optional_text, optional_whole, text, texts
+
+MODEL_NAME = r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]*"
+AMOUNT = r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?"
+"""US dollars as decimal text: money is never a float."""
 
 Wire = Literal["openai-compatible", "anthropic"]
 """How a provider is spoken to."""
+
+
+@frozen(kw_only=True)
+class ModelPrice:
+    """What a million tokens of a model cost, in US dollars. ``cached`` input costs as other input where it is left
+    out."""
+
+    model: str = text(MODEL_NAME)
+    input: str = text(AMOUNT)
+    output: str = text(AMOUNT)
+    cached: str | None = optional_text(AMOUNT)
+
+
+@frozen(kw_only=True)
+class Budgets:
+    """What may be used up beside the limits of the lock: tokens (in and out) and seconds by an attempt at a cell, US
+    dollars by a whole run. Absent is unbounded."""
+
+    max_tokens: int | None = optional_whole(1, 10**12)
+    max_seconds: int | None = optional_whole(1, 10**6)
+    max_cost: str | None = optional_text(AMOUNT)
 
 
 @frozen(kw_only=True)
@@ -19,13 +44,16 @@ class ProviderEntry:
     name: str = text(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
     kind: Wire = "openai-compatible"
     base_url: str = text(r"https?://[^\s@?#]+")
-    models: tuple[str, ...] = texts(r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]*", default=())
+    models: tuple[str, ...] = texts(MODEL_NAME, default=())
     key_env: str | None = optional_text(ENV_NAME)
     key_file: str | None = optional_text()
+    price: tuple[ModelPrice, ...] = field(default=(), metadata={"unique_key": "model"})
 
     def __attrs_post_init__(self) -> None:
         if self.key_env is not None and self.key_file is not None:
             raise ValueError("key_env and key_file exclude each other")
+        if len({price.model for price in self.price}) != len(self.price):
+            raise ValueError("price: two prices of the same model")
 
 
 @frozen(kw_only=True)

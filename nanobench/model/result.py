@@ -18,6 +18,7 @@ from nanobench.model.fields import (
     texts,
     whole,
 )
+from nanobench.model.provider import Budgets, ModelPrice
 
 Mode = Literal["hinted", "navigation"]
 
@@ -41,6 +42,7 @@ class Cause(StrEnum):
     TURN_CAP = "turn_cap"
     TIME_LIMIT = "time_limit"
     TOKEN_BUDGET = "token_budget"  # noqa: S105
+    COST_BUDGET = "cost_budget"
     CONTEXT = "context"
     RATE_LIMIT = "rate_limit"
     PROVIDER_REFUSED = "provider_refused"
@@ -54,6 +56,7 @@ class Cause(StrEnum):
     AGENT_ERROR = "agent_error"
     GRADER = "grader"
     INTERRUPTED = "interrupted"
+    NOT_RUN = "not_run"
 
 
 @frozen(kw_only=True)
@@ -184,6 +187,7 @@ class ProviderFacts:
     kind: Literal["openai-compatible", "anthropic", "scripted"]
     base_url: str | None = optional_text()
     models: tuple[str, ...] = texts(nonempty=True)
+    price: tuple[ModelPrice, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -196,6 +200,7 @@ class RunManifest:
     schema: Literal[1]
     nanobench: str = text()
     provider: ProviderFacts
+    budgets: Budgets = Budgets()
     locks: dict[str, str] = field(factory=dict)
     harnesses: dict[str, str] = field(factory=dict)
     cells: tuple[Cell, ...]

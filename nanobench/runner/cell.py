@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from nanobench.errors import Refused
 from nanobench.formats.digest import split
 from nanobench.formats.documents import dump_json
+from nanobench.gateway.budget import Budget
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import fresh_workspace, try_patch
 from nanobench.harness.invocation import invocation
@@ -23,7 +24,9 @@ from nanobench.scoring.causes import policy
 from nanobench.scoring.score import score
 
 
-def attempt_cell(stage: Stage, cell: Cell, provider: Provider, *, number: int, bench: Workbench) -> CellResult:
+def attempt_cell(
+    stage: Stage, cell: Cell, provider: Provider, *, number: int, budget: Budget, bench: Workbench
+) -> CellResult:
     """Run the agent once and grade what it left. The result's list of attempts
     holds this one. Faults that are not the agent's become causes, not exceptions.
 
@@ -37,7 +40,8 @@ def attempt_cell(stage: Stage, cell: Cell, provider: Provider, *, number: int, b
         bench.engine.own(workspace)  # the store may be one that another user filled
         with provider.upstream(stage.place.change) as upstream:
             call = invocation(_prompt(stage, cell), provider=cell.provider, model=cell.model, wire=upstream.kind)
-            session = run_agent(stage.seat(cell.harness), call, upstream, workspace, scratch=scratch / "agent")
+            seat, place = stage.seat(cell.harness), scratch / "agent"
+            session = run_agent(seat, call, upstream, workspace, scratch=place, budget=budget)
         run = _Run(cause=session.ending.cause, detail=session.ending.detail)
         if policy(run.cause).scored:
             run = _grade(stage, cell, session, run, scratch / "grade")
@@ -45,7 +49,7 @@ def attempt_cell(stage: Stage, cell: Cell, provider: Provider, *, number: int, b
 
 
 def failed_cell(stage: Stage, cell: Cell, attempt: Attempt, *, bench: Workbench) -> CellResult:
-    """The result of a cell that the machine failed: unscored, with nothing of the agent's in it."""
+    """The result of a cell that no agent ended: unscored, with nothing of an agent's in it."""
     nothing = split(bench.store.put(b""))[1]
     return CellResult(
         **_identity(stage, cell, bench),

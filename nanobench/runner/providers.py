@@ -9,22 +9,30 @@ from attrs import frozen
 
 from nanobench.gateway.scripted.behaviours import scripted_provider
 from nanobench.gateway.upstream import Upstream
+from nanobench.model.provider import ModelPrice
 from nanobench.model.result import ProviderFacts
 from nanobench.sources.change import Change
 
 
 @frozen(kw_only=True)
 class Endpoint:
-    """A provider at an address."""
+    """A provider at an address, and what it takes for some of its models."""
 
     address: Upstream
     models: tuple[str, ...]
+    prices: tuple[ModelPrice, ...] = ()
 
     @property
     def facts(self) -> ProviderFacts:
         """What a bundle says of it."""
         address = self.address
-        return ProviderFacts(name=address.name, kind=address.kind, base_url=address.base_url, models=self.models)
+        return ProviderFacts(
+            name=address.name,
+            kind=address.kind,
+            base_url=address.base_url,
+            models=self.models,
+            price=tuple(price for price in self.prices if price.model in self.models),
+        )
 
     @contextmanager
     def upstream(self, solution: Change) -> Iterator[Upstream]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from decimal import Decimal
 from pathlib import Path
 from threading import Lock
 
@@ -13,10 +14,12 @@ from attrs import evolve, field, frozen
 from nanobench.bundle.write import blobs_of, write_bundle
 from nanobench.errors import MachineFailure
 from nanobench.formats.documents import dump_lock
+from nanobench.gateway.budget import Budget, Purse
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Digest
 from nanobench.model.result import Attempt, Cause, Cell, CellResult
 from nanobench.runner.cell import attempt_cell, failed_cell
+from nanobench.runner.forecast import unpriced
 from nanobench.runner.providers import Provider
 from nanobench.runner.stage import Stage
 from nanobench.runner.state import RunState
@@ -35,7 +38,16 @@ class Run:
     provider: Provider
     bench: Workbench
     finished: Callable[[CellResult], None]
+    purse: Purse | None = field(init=False, repr=False, eq=False)
     _keeping: Lock = field(factory=Lock, init=False, repr=False, eq=False)
+
+    @purse.default
+    def _(self) -> Purse | None:
+        """The run's money, where every model has a price."""
+        facts, limit = self.state.manifest.provider, self.state.manifest.budgets.max_cost
+        if unpriced(facts):
+            return None
+        return Purse(Decimal(limit) if limit else None, spent=self.state.paid(), keep=self.state.pay)
 
     def go(self, *, jobs: int) -> tuple[CellResult, ...]:
         """Run what is pending, ``jobs`` cells at once; the results of the whole plan.
@@ -80,12 +92,26 @@ class Run:
         self.finished(result)
 
     def _attempt(self, stage: Stage, cell: Cell, number: int) -> CellResult:
+        if self.purse is not None and (words := self.purse.exhausted()):
+            attempt = Attempt(number=number, cause=Cause.NOT_RUN, detail=words)
+            return failed_cell(stage, cell, attempt, bench=self.bench)
         try:
-            return attempt_cell(stage, cell, self.provider, number=number, bench=self.bench)
+            return attempt_cell(
+                stage, cell, self.provider, number=number, budget=self._budget(cell), bench=self.bench
+            )
         except MachineFailure as error:
             cause = Cause.INTERRUPTED if error.code == "NB_INTERRUPTED" else Cause.ENGINE
             attempt = Attempt(number=number, cause=cause, detail=str(error)[:500])
             return failed_cell(stage, cell, attempt, bench=self.bench)
+
+    def _budget(self, cell: Cell) -> Budget:
+        budgets, prices = self.state.manifest.budgets, self.state.manifest.provider.price
+        return Budget(
+            tokens=budgets.max_tokens,
+            seconds=budgets.max_seconds,
+            purse=self.purse,
+            price=next((price for price in prices if price.model == cell.model), None),
+        )
 
     def _kept(self, result: CellResult) -> tuple[str, ...]:
         results = (*self.state.results(), result)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 
 from nanobench.errors import MachineFailure, Refused
@@ -22,6 +23,7 @@ CREATE TABLE IF NOT EXISTS attempt (
     cell TEXT NOT NULL, number INTEGER NOT NULL, document BLOB NOT NULL, PRIMARY KEY (cell, number)
 );
 CREATE TABLE IF NOT EXISTS result (cell TEXT PRIMARY KEY, document BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS payment (amount TEXT NOT NULL);
 """
 
 
@@ -107,6 +109,16 @@ class RunState:
             for cell in self.manifest.cells
             if cell.id in rows
         )
+
+    def pay(self, amount: Decimal) -> None:
+        """Keep what an answer has cost, in US dollars."""
+        with self._connection() as connection:
+            connection.execute("INSERT INTO payment VALUES (?)", (str(amount),))
+
+    def paid(self) -> Decimal:
+        """What all answers so far have cost, those of attempts that a kill ended too."""
+        with self._connection() as connection:
+            return sum((Decimal(row[0]) for row in connection.execute("SELECT amount FROM payment")), Decimal(0))
 
     def remove(self) -> None:
         """Remove the folder, when the bundle holds everything."""

@@ -7,6 +7,8 @@ Decisions taken here, where the rules leave room:
   fails is :attr:`Cause.ENGINE`.
 * The forwarder runs beside the agent and only something inside can kill it alone: the agent's.
 * A rate limit is the provider's and is retried; when it stays, the run is scored and listed apart.
+* ``--max-cost`` is the user's limit of a whole run. How much of it a cell got depended on the others, so a cell that
+  it cut short is scored and listed apart; one that it kept from starting was not run.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ class Owner(StrEnum):
     PROVIDER = "provider"
     INFRASTRUCTURE = "infrastructure"
     GRADER = "grader"
+    USER = "user"
 
 
 class Denominator(StrEnum):
@@ -32,6 +35,8 @@ class Denominator(StrEnum):
 
     VALID = "valid"
     RATE_LIMITED = "rate_limited"
+    CUT_SHORT = "cut_short"
+    NOT_RUN = "not_run"
     PROVIDER = "provider"
     INFRASTRUCTURE = "infrastructure"
     GRADER = "grader"
@@ -70,6 +75,8 @@ POLICIES: dict[Cause, Policy] = {
     Cause.FORWARDER: _agent(),
     Cause.AGENT_ERROR: _agent(),
     Cause.RATE_LIMIT: Policy(owner=Owner.PROVIDER, retries=3, scored=True, denominator=Denominator.RATE_LIMITED),
+    Cause.COST_BUDGET: Policy(owner=Owner.USER, retries=0, scored=True, denominator=Denominator.CUT_SHORT),
+    Cause.NOT_RUN: Policy(owner=Owner.USER, retries=0, scored=False, denominator=Denominator.NOT_RUN),
     # A refused key does not mend itself: one more try tells a hiccup from a refusal.
     Cause.PROVIDER_REFUSED: _provider(1),
     Cause.PROVIDER_FAILED: _provider(3),

@@ -12,7 +12,7 @@ from attrs import evolve
 
 from nanobench.audit.rescore import RawFiles, rescore
 from nanobench.errors import CannotTell
-from nanobench.gateway.exchange import Bytes, Exchange
+from nanobench.gateway.exchange import Bytes, Exchange, Fault
 from nanobench.gateway.transcript import read_transcript
 from nanobench.harness.contract import CONTRACTS
 from nanobench.image.realise import Locks
@@ -87,9 +87,12 @@ def test_a_cell_does_not_leave_the_denominator_for_an_error_that_its_transcript_
     assert found == [f"cause: published {cause}, report and transcript say contract or finished"]
 
 
-def test_an_engine_that_failed_has_no_agent_at_work(problems: Callable[..., list[str]]) -> None:
-    found = problems(raw={"outcomes": None}, score=None, **ended(Cause.ENGINE))
-    assert found == ["cause: published engine, report and transcript say contract or finished"]
+@pytest.mark.parametrize("cause", [Cause.ENGINE, Cause.NOT_RUN])
+def test_where_an_agent_was_at_work_neither_did_the_engine_fail_nor_was_nothing_run(
+    problems: Callable[..., list[str]], cause: Cause
+) -> None:
+    found = problems(raw={"outcomes": None}, score=None, **ended(cause))
+    assert found == [f"cause: published {cause}, report and transcript say contract or finished"]
 
 
 # A result as of an agent that never spoke.
@@ -102,13 +105,31 @@ NEW_FILE = (
 )
 
 
-@pytest.mark.parametrize("cause", [Cause.ENGINE, Cause.CONTRACT])
+@pytest.mark.parametrize("cause", [Cause.ENGINE, Cause.CONTRACT, Cause.NOT_RUN])
 def test_what_the_raw_files_allow_and_cannot_show_is_an_open_question(
     problems: Callable[..., list[str]], cause: Cause
 ) -> None:
     with pytest.raises(CannotTell, match=f"ended with {cause}, which its raw files cannot show") as caught:
         problems(raw=NOTHING, **SILENT, **ended(cause))
     assert caught.value.code == "NB_CAUSE_UNSHOWN"
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        (Fault.TOKEN_BUDGET, Cause.TOKEN_BUDGET),
+        (Fault.COST_BUDGET, Cause.COST_BUDGET),
+        (Fault.TIME_BUDGET, Cause.TIME_LIMIT),
+    ],
+)
+def test_a_spent_budget_is_shown_by_the_last_exchange(
+    problems: Callable[..., list[str]], cell: Any, fault: Fault, cause: Cause
+) -> None:
+    first = cell[1].exchanges[-1]
+    last = evolve(first, n=first.n + 1, status=None, chunks=(), usage=None, fault=fault)
+    assert problems(raw={"exchanges": (first, last)}, **ended(cause)) == []
+    (found,) = problems(raw={"exchanges": (first, last)})
+    assert found == f"cause: published finished, report and transcript say contract or {cause}"
 
 
 def test_a_sound_report_leaves_open_whether_the_exit_code_broke_the_contract(
@@ -141,7 +162,7 @@ def test_an_engine_that_failed_has_no_report_and_no_patch(problems: Callable[...
 def test_an_interrupted_cell_is_never_published(problems: Callable[..., list[str]]) -> None:
     found = problems(raw=NOTHING, **SILENT, **ended(Cause.INTERRUPTED))
     assert found == [
-        "cause: published interrupted, report and transcript say agent_error or contract or engine",
+        "cause: published interrupted, report and transcript say agent_error or contract or engine or not_run",
         "attempts: published interrupted, which no finished cell is",
     ]
 

@@ -78,8 +78,9 @@ def test_exit_1_without_a_report_is_what_the_wire_saw(cause: Cause) -> None:
     assert found.detail == "500: said"
 
 
-def test_a_spent_budget_is_told_from_success() -> None:
-    assert end(report(), summary=wire(Cause.TOKEN_BUDGET)).cause is Cause.TOKEN_BUDGET
+@pytest.mark.parametrize("cause", [Cause.TOKEN_BUDGET, Cause.COST_BUDGET, Cause.TIME_LIMIT])
+def test_a_spent_budget_is_told_from_success(cause: Cause) -> None:
+    assert end(report(), summary=wire(cause)).cause is cause
 
 
 def test_the_turn_cap_is_told_from_success_and_from_other_errors() -> None:

@@ -9,6 +9,7 @@ from attrs import evolve
 
 from nanobench.errors import MachineFailure
 from nanobench.formats.documents import read_json
+from nanobench.gateway.budget import Budget
 from nanobench.gateway.scripted.behaviours import scripted_provider
 from nanobench.grading.trial import fresh_workspace
 from nanobench.harness.invocation import invocation
@@ -46,7 +47,9 @@ def attempt(session: Session, stage: Stage, bench: Workbench, demo: str, monkeyp
         monkeypatch.setattr(module, "run_agent", lambda *_, **__: left)
         own = stage.locked.harness.value.name
         cell = Cell(task=demo, harness=own, provider="nop", model="nop", mode="hinted", repeat=0)
-        return attempt_cell(stage, cell, Scripted(behaviour="nop", models=("nop",)), number=3, bench=bench)
+        return attempt_cell(
+            stage, cell, Scripted(behaviour="nop", models=("nop",)), number=3, budget=Budget(), bench=bench
+        )
 
     return make
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from nanobench.errors import CannotTell, MachineFailure
 from nanobench.formats.digest import split
+from nanobench.gateway.budget import Budget
 from nanobench.image.workbench import Workbench
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, RunManifest
 from nanobench.runner import run as module
@@ -50,10 +52,14 @@ class Scene:
 def scene(
     tmp_path: Path, manifest: RunManifest, cell_result: CellResult, task_lock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Scene]:
-    def attempt(stage: Any, cell: Cell, provider: Any, *, number: int, bench: Workbench) -> CellResult:
+    def attempt(
+        stage: Any, cell: Cell, provider: Any, *, number: int, budget: Budget, bench: Workbench
+    ) -> CellResult:
         if made.engine.stopped:
             raise MachineFailure("NB_INTERRUPTED", "interrupted")
         made.asked.append((cell.repeat, number))
+        if budget.purse is not None:
+            budget.purse.pay(Decimal("0.7"))
         answer = next(made.answers.get(cell.repeat, iter([Cause.FINISHED])))
         if isinstance(answer, Exception):
             raise answer
@@ -233,3 +239,39 @@ def test_cells_run_side_by_side(scene: Callable[..., Scene]) -> None:
     made, both = scene(), threading.Barrier(2, timeout=60)
     made.answers = {0: Meeting(both), 1: Meeting(both)}
     assert len(made.run.go(jobs=2)) == 3
+
+
+@pytest.mark.parametrize("manifest", ["1"], indirect=True)
+def test_money_that_is_spent_keeps_cells_from_starting_and_each_is_listed_so(scene: Callable[..., Scene]) -> None:
+    made = scene(c0=[Cause.PROVIDER_FAILED, Cause.FINISHED])
+    results = made.run.go(jobs=1)
+    assert made.asked == [(0, 1), (0, 2)]
+    assert [causes(result) for result in results] == [
+        [Cause.PROVIDER_FAILED, Cause.FINISHED],
+        [Cause.NOT_RUN],
+        [Cause.NOT_RUN],
+    ]
+    assert results[1].score is None
+    assert results[1].attempts[0].detail == "the run has spent 1.4 of 1 USD"
+
+
+@pytest.mark.parametrize("manifest", ["1"], indirect=True)
+def test_a_run_that_goes_on_counts_what_it_has_spent_before(
+    scene: Callable[..., Scene], manifest: RunManifest
+) -> None:
+    made = scene(c0=[MachineFailure("NB_INTERRUPTED", "killed")])
+    with pytest.raises(KeyboardInterrupt):
+        made.run.go(jobs=1)
+    again = RunState(made.run.state.folder, manifest)
+    assert again.paid() == Decimal("0.7")
+    made.engine.stopped, made.answers = False, {}
+    run = attrs.evolve(made.run, state=again)
+    assert [result.cause for result in run.go(jobs=1)] == [Cause.FINISHED, Cause.NOT_RUN, Cause.NOT_RUN]
+
+
+@pytest.mark.parametrize("manifest", [None], indirect=True)
+def test_without_a_bound_money_is_counted_all_the_same(scene: Callable[..., Scene]) -> None:
+    made = scene()
+    made.run.go(jobs=2)
+    assert made.run.purse is not None
+    assert (made.run.purse.spent, made.run.state.paid()) == (Decimal("2.1"), Decimal("2.1"))

@@ -11,10 +11,10 @@ def test_every_cause_has_one_policy() -> None:
 
 
 @pytest.mark.parametrize("cause", Cause)
-def test_only_the_agent_is_scored_without_a_retry(cause: Cause) -> None:
+def test_what_is_the_agents_is_scored_once_and_nothing_else_is_counted_with_it(cause: Cause) -> None:
     rule = policy(cause)
-    assert (rule.owner is Owner.AGENT) == (rule.scored and rule.retries == 0)
     assert (rule.owner is Owner.AGENT) == (rule.denominator is Denominator.VALID)
+    assert rule.owner is not Owner.AGENT or (rule.scored and rule.retries == 0)
     assert 0 <= rule.retries <= 3
 
 
@@ -53,3 +53,10 @@ def test_a_final_rate_limit_is_scored_and_counted_apart() -> None:
 
 def test_an_agent_cannot_leave_the_denominator_by_exhausting_its_sandbox() -> None:
     assert all(policy(c).denominator is Denominator.VALID for c in (Cause.DISK, Cause.MEMORY, Cause.FORWARDER))
+
+
+def test_money_of_the_run_is_nobodys_failure_and_never_tried_again() -> None:
+    short, never = policy(Cause.COST_BUDGET), policy(Cause.NOT_RUN)
+    assert {rule.owner for rule in (short, never)} == {Owner.USER}
+    assert (short.scored, never.scored, short.retries, never.retries) == (True, False, 0, 0)
+    assert (short.denominator, never.denominator) == (Denominator.CUT_SHORT, Denominator.NOT_RUN)

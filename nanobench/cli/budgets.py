@@ -1,0 +1,49 @@
+"""What the person allows a run to use up, and what the plan will use: the options of ``run`` that are about cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nanobench.errors import Misuse
+from nanobench.model.fields import FieldError
+from nanobench.model.provider import Budgets
+from nanobench.model.result import ProviderFacts
+from nanobench.runner.forecast import unpriced
+
+MaxTokens = Annotated[
+    int | None,
+    typer.Option("--max-tokens", help="Tokens, in and out, of an attempt at a cell; then it ends softly."),
+]
+MaxSeconds = Annotated[
+    int | None,
+    typer.Option("--max-seconds", help="Seconds of an attempt at a cell; then it ends softly."),
+]
+MaxCost = Annotated[
+    str | None,
+    typer.Option("--max-cost", metavar="USD", help="Money of the whole run; then no cell starts."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what the plan is and what it uses at most.")]
+
+
+def budgets_of(
+    facts: ProviderFacts, *, max_tokens: int | None, max_seconds: int | None, max_cost: str | None
+) -> Budgets:
+    """The budgets that were asked for.
+
+    Raises:
+        Misuse: ``NB_USAGE`` for a number that is none, ``NB_PRICE`` when money is bounded that cannot be counted.
+    """
+    try:
+        budgets = Budgets(max_tokens=max_tokens, max_seconds=max_seconds, max_cost=max_cost)
+    except FieldError as error:
+        raise Misuse("NB_USAGE", str(error), where="--" + error.field.replace("_", "-")) from None
+    if max_cost is not None and (missing := unpriced(facts)):
+        raise Misuse(
+            "NB_PRICE",
+            f"no price is known of {', '.join(missing)}",
+            where="--max-cost",
+            hint="add [[provider.price]] with model, input and output (USD a million tokens) to the provider's entry",
+        )
+    return budgets

@@ -1,0 +1,121 @@
+"""What one run may use up, and what it has used: tokens, seconds, money. Money is decimal throughout.
+
+An answer whose usage is unknown counts with its bytes and those of its request. No tokenizer makes more tokens than
+bytes, so an unknown is never taken for less than it was, and a budget holds with every provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from threading import Lock
+
+from attrs import define, field, frozen
+
+from nanobench.gateway.answer import TokenCount
+from nanobench.gateway.exchange import Exchange, Fault
+from nanobench.model.provider import ModelPrice
+
+_MILLION = Decimal(1_000_000)
+_UNANSWERED = frozenset({Fault.DROPPED, Fault.TIMEOUT, Fault.ABANDONED})
+"""The provider was asked, and may count it."""
+
+
+def cost(count: TokenCount, price: ModelPrice) -> Decimal:
+    """US dollars for these tokens; what is not known to be cached costs as if it were not."""
+    cached = min(count.cached or 0, count.input)
+    each = Decimal(price.input), Decimal(price.cached or price.input), Decimal(price.output)
+    return ((count.input - cached) * each[0] + cached * each[1] + count.output * each[2]) / _MILLION
+
+
+class Purse:
+    """The money of a whole run; its gateways pay from it, each in a thread of its own.
+
+    Args:
+        limit: US dollars; None has no bound.
+        spent: what an earlier part of the run has used.
+        keep: is told every payment, so that it outlives this process.
+    """
+
+    def __init__(self, limit: Decimal | None, *, spent: Decimal, keep: Callable[[Decimal], None]) -> None:
+        self.limit, self.spent = limit, spent
+        self._keep, self._lock = keep, Lock()
+
+    @property
+    def left(self) -> Decimal | None:
+        """What may still be spent, below zero where the last answer cost more; None is any amount."""
+        return None if self.limit is None else self.limit - self.spent
+
+    def exhausted(self) -> str | None:
+        """Words for an empty purse; None while there is something left."""
+        left = self.left
+        return f"the run has spent {self.spent} of {self.limit} USD" if left is not None and left <= 0 else None
+
+    def pay(self, amount: Decimal) -> None:
+        """Note what an answer has cost."""
+        with self._lock:
+            self.spent += amount
+            self._keep(amount)
+
+
+@frozen(kw_only=True)
+class Budget:
+    """What an attempt may use up; None is unbounded. ``purse`` goes with ``price``."""
+
+    tokens: int | None = None
+    seconds: int | None = None
+    purse: Purse | None = None
+    price: ModelPrice | None = None
+
+
+@define
+class Meter:
+    """What an attempt has used of its budget. ``unknown`` answers were counted by their bytes."""
+
+    budget: Budget
+    tokens: int = field(default=0, init=False)
+    unknown: int = field(default=0, init=False)
+
+    def spent(self, ms: int) -> tuple[Fault, str] | None:
+        """Which budget is used up ``ms`` after the start, and the words for it."""
+        budget = self.budget
+        by_bytes = f"; {self.unknown} answers told no usage and count with their bytes" if self.unknown else ""
+        if budget.tokens is not None and self.tokens >= budget.tokens:
+            return Fault.TOKEN_BUDGET, f"{self.tokens} of {budget.tokens} tokens are used{by_bytes}"
+        if budget.purse is not None and (words := budget.purse.exhausted()):
+            return Fault.COST_BUDGET, words + by_bytes
+        if budget.seconds is not None and ms >= budget.seconds * 1000:
+            return Fault.TIME_BUDGET, f"the {budget.seconds} seconds are over"
+        return None
+
+    def left(self) -> int | None:
+        """How many tokens another answer may have, at least one; None is any number."""
+        bounds = [bound for bound in (self._by_tokens(), self._by_money()) if bound is not None]
+        return max(1, min(bounds)) if bounds else None
+
+    def _by_tokens(self) -> int | None:
+        return None if self.budget.tokens is None else self.budget.tokens - self.tokens
+
+    def _by_money(self) -> int | None:
+        purse, price = self.budget.purse, self.budget.price
+        if purse is None or price is None or purse.left is None or not Decimal(price.output):
+            return None
+        return int(purse.left * _MILLION / Decimal(price.output))
+
+    def count(self, exchange: Exchange) -> None:
+        """Note what an exchange has used."""
+        count = exchange.usage or _at_most(exchange)
+        if count is None:
+            return
+        self.unknown += exchange.usage is None
+        self.tokens += count.input + count.output
+        if self.budget.purse is not None and self.budget.price is not None:
+            self.budget.purse.pay(cost(count, self.budget.price))
+
+
+def _at_most(exchange: Exchange) -> TokenCount | None:
+    """What an exchange of unknown usage can have used; None when the provider did not come to answer."""
+    answered = exchange.fault in _UNANSWERED if exchange.status is None else 200 <= exchange.status < 300
+    if not answered:
+        return None
+    return TokenCount(input=len(exchange.request.raw()), output=sum(len(c.data.raw()) for c in exchange.chunks))
