@@ -39,12 +39,14 @@ class ApiError:
 
 @frozen(kw_only=True)
 class Answer:
-    """The facts of one answer. ``form`` is ``other`` when it is neither a stream nor a JSON object."""
+    """The facts of one answer. ``form`` is ``other`` when it is neither a stream nor a JSON object; ``unsound`` when
+    it calls a tool without an id or a name, which is the server's part."""
 
     form: Form = "other"
     finish: str | None = None
     done: bool = False
     tool_calls: int = 0
+    unsound: bool = False
     text: bool = False
     usage: TokenCount | None = None
     error: ApiError | None = None
@@ -112,6 +114,11 @@ def error_in(event: Document) -> ApiError | None:
 def objects_in(value: Any) -> list[Document]:
     """The objects of a list; none of anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def object_in(value: Any) -> Document:
+    """An object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def text_in(value: Any) -> str | None:

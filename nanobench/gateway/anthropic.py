@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from nanobench.gateway.answer import Answer, TokenCount, error_in, number_in, objects_in, parts, text_in
+from nanobench.gateway.answer import Answer, TokenCount, error_in, number_in, object_in, objects_in, parts, text_in
 from nanobench.gateway.upstream import Secret
 from nanobench.model.fields import Document
 
@@ -31,16 +31,18 @@ class Messages:
         usage: Document = {}
         finish, error = None, None
         for event in events:
-            message = _object(event.get("message")) or event  # the first event holds what there is of a message
+            message = object_in(event.get("message")) or event  # the first event holds what there is of a message
             blocks += objects_in([event.get("content_block"), *objects_in(message.get("content"))])
-            usage |= {name: count for name, count in _object(message.get("usage")).items() if count is not None}
-            finish = text_in((_object(event.get("delta")) or event).get("stop_reason")) or finish
+            usage |= {name: count for name, count in object_in(message.get("usage")).items() if count is not None}
+            finish = text_in((object_in(event.get("delta")) or event).get("stop_reason")) or finish
             error = error_in(event) or error
+        calls = [block for block in blocks if block.get("type") == "tool_use"]
         return Answer(
             form=form,
             finish=finish,
             done=any(event.get("type") == "message_stop" for event in events),
-            tool_calls=sum(block.get("type") == "tool_use" for block in blocks),
+            tool_calls=len(calls),
+            unsound=not all(text_in(call.get("id")) and text_in(call.get("name")) for call in calls),
             text=any(block.get("type") == "text" for block in blocks),
             usage=_usage(usage) if finish is not None else None,
             error=error,
@@ -76,7 +78,3 @@ def _usage(usage: Document) -> TokenCount | None:
         return None
     read, written = (number_in(usage.get(f"cache_{name}_input_tokens", 0)) for name in ("read", "creation"))
     return TokenCount(input=fresh + (read or 0) + (written or 0), output=output, cached=read)
-
-
-def _object(value: object) -> Document:
-    return value if isinstance(value, dict) else {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import Factory, define
 
-from nanobench.gateway.answer import Answer, TokenCount, error_in, number_in, objects_in, parts, text_in
+from nanobench.gateway.answer import Answer, TokenCount, error_in, number_in, object_in, objects_in, parts, text_in
 from nanobench.gateway.upstream import Secret
 from nanobench.model.fields import Document
 
@@ -40,6 +40,7 @@ class ChatCompletions:
             finish=reading.finish,
             done=done,
             tool_calls=len(reading.calls),
+            unsound=any(len(parts) < 2 for parts in reading.calls.values()),
             text=reading.text,
             usage=_usage(last.get("usage")),
             error=error_in(last),
@@ -64,7 +65,8 @@ class ChatCompletions:
 class _Reading:
     finish: str | None = None
     text: bool = False
-    calls: set[tuple[int, int]] = Factory(set)
+    calls: dict[tuple[int, int], set[str]] = Factory(dict)
+    """By choice and place: which of its id and its name a call has told."""
 
     def choice(self, choice: Document) -> None:
         self.finish = text_in(choice.get("finish_reason")) or self.finish
@@ -73,7 +75,9 @@ class _Reading:
             self.text = self.text or bool(text_in(message.get("content")))
             where = choice.get("index", 0)
             for place, call in enumerate(objects_in(message.get("tool_calls"))):
-                self.calls.add((number_in(where) or 0, number_in(call.get("index", place)) or 0))
+                told = self.calls.setdefault((number_in(where) or 0, number_in(call.get("index", place)) or 0), set())
+                told |= {"id"} if text_in(call.get("id")) else set()
+                told |= {"name"} if text_in(object_in(call.get("function")).get("name")) else set()
 
 
 def _usage(usage: Any) -> TokenCount | None:

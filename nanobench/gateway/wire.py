@@ -66,6 +66,9 @@ def _end(last: Exchange) -> WireEnd:
         return WireEnd(cause=Cause.PROVIDER_FAILED, status=last.status, detail=detail)
     if not answer.whole:
         return WireEnd(cause=Cause.WIRE, status=last.status, detail="the answer stops before its end")
+    if answer.unsound:
+        detail = "the last answer calls a tool without an id or a name"
+        return WireEnd(cause=Cause.PROVIDER_FAILED, status=last.status, detail=detail)
     if answer.tool_calls:
         return WireEnd(cause=None, status=last.status, detail="the last answer asked for tools")
     return WireEnd(cause=Cause.FINISHED, status=last.status, detail=answer.finish or "")

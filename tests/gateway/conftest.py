@@ -16,6 +16,7 @@ import pytest
 
 from nanobench.gateway.gateway import Gateway
 from nanobench.gateway.upstream import Secret, Upstream
+from nanobench.model.provider import Wire
 
 KEY = "sk-secret-0123456789abcdef"
 
@@ -136,10 +137,11 @@ def open_gateway(provider: Provider, tmp_path: Path) -> Iterator[Callable[..., G
     """``open_gateway(**options)`` is an open gateway to the provider, closed at the end of the test."""
     with ExitStack() as stack:
 
-        def opened(*, base_url: str = "", key: str | None = KEY, **options: Any) -> Gateway:
-            upstream = Upstream(
-                name="double", base_url=base_url or provider.base_url, key=None if key is None else Secret(key)
-            )
+        def opened(
+            *, base_url: str = "", kind: Wire = "openai-compatible", key: str | None = KEY, **options: Any
+        ) -> Gateway:
+            secret = None if key is None else Secret(key)
+            upstream = Upstream(name="double", kind=kind, base_url=base_url or provider.base_url, key=secret)
             directory = tmp_path / "gw"
             gateway = Gateway(upstream, directory=directory, transcript=tmp_path / "transcript.jsonl", **options)
             return stack.enter_context(gateway)
