@@ -10,19 +10,18 @@ from typing import Any
 
 from attrs import asdict
 
-from benchmarks import cell, errands, packing, sandbox
-from benchmarks.measure import Place, Row, machine
+from benchmarks import cell, containers, errands, packing, phases, sandbox
+from benchmarks.measure import Place, Row, machine, staged
 from nanobench.cli import common
-from nanobench.cli.locked import current
-from nanobench.ecosystems.online import Online
 from nanobench.formats import json
-from nanobench.runner.stage import bring_agents, set_stage
 
 BENCHMARKS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "sandbox": sandbox.rows,
     "cell": cell.rows,
     "packing": packing.rows,
+    "docker": containers.rows,
     "errands": errands.rows,
+    "phases": phases.rows,
 }
 TASKS = ("unidiff-1.0.1", "tomlkit-0.15.2")
 
@@ -71,13 +70,9 @@ def _document(row: Row) -> dict[str, Any]:
 
 
 def _place(store: Path | None, repeats: int) -> Place:
-    """Bring the tasks into the store, as ``run`` does: what is missing is fetched and built, and not measured."""
     project, bench = common.project(None), common.workbench(store)
-    tasks = {name: current(project, name) for name in TASKS}
-    with Online() as online:
-        agents = bring_agents((task.harness for task in tasks.values()), online=online, bench=bench)
-        stages = {name: set_stage(task, agents, online=online, bench=bench) for name, task in tasks.items()}
-    return Place(bench=bench, stages=stages, repeats=repeats)
+    stages = {name: staged(name, project, bench) for name in TASKS}
+    return Place(project=project, bench=bench, stages=stages, repeats=repeats)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -30,7 +30,9 @@ _SUITE = Suite(name="idle", language="none", format="pytest", command=TRUE)
 def rows(place: Place) -> Iterator[Row]:
     """One row a task: the larger the workspace, the more there is to copy."""
     for name, stage in place.stages.items():
-        cell, bare = in_turns(place.repeats, partial(_cell, place, stage), bare_bubblewrap(stage.place.image.trees))
+        cell, bare = in_turns(
+            place.repeats, partial(run_idle_cell, place, stage), bare_bubblewrap(stage.place.image.trees)
+        )
         yield Row(
             name=f"a cell without agent and tests, {name}",
             unit="s",
@@ -42,11 +44,13 @@ def rows(place: Place) -> Iterator[Row]:
         )
 
 
-def _cell(place: Place, stage: Stage) -> None:
+def run_idle_cell(place: Place, stage: Stage) -> None:
+    """Such a cell, from the first copy to the last removal."""
     with place.bench.store.scratch("bench") as scratch:
         (scratch / "agent").mkdir()
         (scratch / "grade").mkdir()
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
+        stage.engine.own(workspace)
         seat = stage.seat(stage.locked.harness.value.name)
         session = run_agent(seat, _IDLE, _NOBODY, workspace, scratch=scratch / "agent")
         trial = try_patch(evolve(stage.place.arena, suites=(_SUITE,)), session.taken.patch, scratch=scratch / "grade")

@@ -17,9 +17,8 @@ from time import perf_counter
 from attrs import frozen
 
 from benchmarks.measure import Place, Row
-from nanobench.image.realise import Locks, packages_of
-from nanobench.model.lock import Package
 from nanobench.runner.stage import LockedTask
+from nanobench.sources.interface import Pinned
 from nanobench.store.store import Store
 
 AIM_PEAK_MIB = 300
@@ -50,9 +49,9 @@ def rows(place: Place) -> Iterator[Row]:
     with place.bench.store.scratch("bench") as scratch:
         for name in _PROJECT:
             shutil.copytree(Path.cwd() / name, scratch / name)
-        needed = _lay(one, place.bench.store, Store(scratch / "store"))
+        needed = lay(one, place.bench.store, Store(scratch / "store"))
         first = _run(scratch, "build", one.task.value.task)
-        more = _lay(two, place.bench.store, Store(scratch / "store"))
+        more = lay(two, place.bench.store, Store(scratch / "store"))
         second = _run(scratch, "build", two.task.value.task)
         cold = _run(scratch, "lock", one.task.value.task)
         warm = _run(scratch, "lock", one.task.value.task)
@@ -67,7 +66,7 @@ def rows(place: Place) -> Iterator[Row]:
     )
 
 
-def sharing(needed: tuple[Package, ...], more: tuple[Package, ...], first: Done, second: Done) -> Iterator[Row]:
+def sharing(needed: tuple[Pinned, ...], more: tuple[Pinned, ...], first: Done, second: Done) -> Iterator[Row]:
     """The second task beside the first; and nothing that the first has brought or built may come again."""
     first_built, fetched_twice = set(first.built) - {"task"}, {p.digest for p in needed} & {p.digest for p in more}
     built_twice = [name for name in second.built if name in first_built]
@@ -86,13 +85,14 @@ def sharing(needed: tuple[Package, ...], more: tuple[Package, ...], first: Done,
     yield Row(name="built or packed twice", unit="layers", value=len(built_twice), aim=0)
 
 
-def _lay(locked: LockedTask, full: Store, empty: Store) -> tuple[Package, ...]:
+def lay(locked: LockedTask, full: Store, empty: Store) -> tuple[Pinned, ...]:
     """Lay the files of a task that are not there yet into the store; which ones. A network would bring just these."""
-    locks = Locks(task=locked.task.value, environment=locked.environment.value)
-    files = {p.digest: p for p in (*packages_of(locks), *locked.harness.value.package)}
-    missing = tuple(p for digest, p in files.items() if not empty.has(digest))
-    for package in missing:
-        with full.blob(package.digest).open("rb") as file, empty.incoming(package.digest, package.size) as incoming:
+    packages = (*locked.environment.value.package, *locked.harness.value.package)
+    registries = (Pinned(digest=package.digest, size=package.size) for package in packages)
+    files = {file.digest: file for file in (*registries, *locked.locks.source.pinned())}
+    missing = tuple(file for digest, file in files.items() if not empty.has(digest))
+    for each in missing:
+        with full.blob(each.digest).open("rb") as file, empty.incoming(each.digest, each.size) as incoming:
             shutil.copyfileobj(file, incoming, 1 << 20)
     return missing
 
@@ -108,11 +108,11 @@ def _run(scratch: Path, *words: str) -> Done:
         seconds=perf_counter() - start,
         peak_mib=int(done.stdout.splitlines()[-1]) / 1024,
         built=tuple(re.findall(r"^building layer (\w+)", done.stderr, re.MULTILINE)),
-        stored_mib=_held(scratch / "store"),
+        stored_mib=held(scratch / "store"),
     )
 
 
-def _held(root: Path) -> float:
+def held(root: Path) -> float:
     """MiB of disk that the store takes, as ``du`` counts."""
     done = subprocess.run(["du", "--summarize", "--block-size=1024", root], check=True, stdout=subprocess.PIPE)
     return int(done.stdout.split()[0]) / 1024

