@@ -14,7 +14,7 @@ from attrs import evolve
 
 from benchmarks.measure import Place, Row, in_turns
 from benchmarks.sandbox import TRUE, bare_bubblewrap
-from nanobench.gateway.upstream import Upstream
+from nanobench.gateway.upstream import Pins, Upstream
 from nanobench.grading.trial import fresh_workspace, try_patch
 from nanobench.harness.invocation import Invocation
 from nanobench.harness.session import run_agent
@@ -23,7 +23,7 @@ from nanobench.runner.stage import Stage
 
 AIM_SECONDS = 0.5
 _NOBODY = Upstream(name="nobody", base_url="http://127.0.0.1:9/v1")
-_IDLE = Invocation(model="none", argv=TRUE, env={})
+_IDLE = Invocation(argv=TRUE, env={}, tool_profile="full")
 _SUITE = Suite(name="idle", language="none", format="pytest", command=TRUE)
 
 
@@ -52,6 +52,6 @@ def run_idle_cell(place: Place, stage: Stage) -> None:
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
         stage.engine.own(workspace)
         seat = stage.seat(stage.locked.harness.value.name)
-        session = run_agent(seat, _IDLE, _NOBODY, workspace, scratch=scratch / "agent")
+        session = run_agent(seat, _IDLE, _NOBODY, workspace, pins=Pins(), scratch=scratch / "agent")
         trial = try_patch(evolve(stage.place.arena, suites=(_SUITE,)), session.taken.patch, scratch=scratch / "grade")
         assert session.finished.exit_code == 0 and trial.grading.record.suite[0].exit_code == 0

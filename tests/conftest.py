@@ -172,7 +172,7 @@ def cell_result() -> CellResult:
         cause=Cause.FINISHED,
         attempts=(Attempt(number=1, cause=Cause.FINISHED),),
         usage=Usage(steps=1, tool_calls=0),
-        temperature_pinned=True,
+        sampling_pinned=True,
         blobs=Blobs(patch=ZERO, transcript=ZERO, stderr=ZERO),
         score=Score(value="1.0", label="Complete Resolution", resolved=True, targets_passed=1, targets=1),
     )

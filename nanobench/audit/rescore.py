@@ -11,10 +11,12 @@ from nanobench.formats.documents import read_json
 from nanobench.gateway.exchange import OWN_FAULTS, Exchange
 from nanobench.gateway.request import read_request
 from nanobench.gateway.summary import Summary, summarise
+from nanobench.gateway.upstream import Pins
 from nanobench.harness.contract import Contract
 from nanobench.harness.ending import ending
 from nanobench.harness.report import Report
 from nanobench.model.lock import TaskLock
+from nanobench.model.provider import Arm
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Score
 from nanobench.sandbox.interface import Ended, Finished
 from nanobench.scoring.causes import policy
@@ -32,7 +34,7 @@ class RawFiles:
     report: bytes | None
 
 
-def rescore(result: CellResult, lock: TaskLock, raw: RawFiles, contract: Contract) -> Iterator[str]:
+def rescore(result: CellResult, lock: TaskLock, arm: Arm, raw: RawFiles, contract: Contract) -> Iterator[str]:
     """Every figure that does not follow from the raw files; the report is read by the harness's contract.
 
     Raises:
@@ -43,11 +45,13 @@ def rescore(result: CellResult, lock: TaskLock, raw: RawFiles, contract: Contrac
     changed = affected_paths(raw.patch, where=f"{result.cell.id}: patch")
     yield from _differ("files_changed", result.files_changed, changed)
     asked: set[str] = set()
-    summary = summarise(_noting_models(raw.exchanges, asked))
+    pins = Pins.of(arm, result.cell)
+    summary = summarise(_noting_models(raw.exchanges, asked), pins)
     for model in sorted(asked - {result.cell.model}):
         yield f"model: the cell is of {result.cell.model}, its transcript asks for {model:.200}"
     yield from _differ("usage", result.usage, summary.usage)
-    yield from _differ("temperature_pinned", result.temperature_pinned, summary.temperature_pinned)
+    yield from _differ("seed", result.seed, pins.seed)
+    yield from _differ("sampling_pinned", result.sampling_pinned, summary.sampling_pinned)
     yield from _differ("reported_files_changed", result.reported_files_changed, _reported(raw.report, contract))
     yield from _differ("cause", result.cause, result.attempts[-1].cause)
     possible = _possible(raw, summary, contract)

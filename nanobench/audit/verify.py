@@ -118,7 +118,8 @@ def _check_scores(bundle: Bundle) -> Iterator[str | NanobenchError]:
         lock = bundle.task_lock(task).value
         for result in _results(bundle, task):
             try:
-                problems = rescore(result, lock, _raw(bundle, result), _contract(bundle, result))
+                arm, contract = bundle.run.provider.arm, _contract(bundle, result)
+                problems = rescore(result, lock, arm, _raw(bundle, result), contract)
                 yield from (f"{result.cell.id}: {problem}" for problem in problems)
             except NanobenchError as error:  # what is wrong with one cell hides nothing of the others
                 yield error

@@ -75,7 +75,7 @@ def _endpoint(entry: ProviderEntry, asked: Asked, folder: Path) -> Endpoint:
     env = asked.key_env or (entry.key_env if asked.key_file is None else None)
     file = asked.key_file or (folder / entry.key_file if entry.key_file and asked.key_env is None else None)
     address = Upstream(name=entry.name, kind=entry.kind, base_url=entry.base_url, key=_key(env, file))
-    return Endpoint(address=address, models=models, prices=entry.price)
+    return Endpoint(address=address, models=models, prices=entry.price, arm=entry.arm)
 
 
 def _key(env: str | None, file: Path | None) -> Secret | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from nanobench.errors import MachineFailure
 from nanobench.gates.interface import Case, Finding, judged
 from nanobench.gateway.scripted.behaviours import scripted_provider
+from nanobench.gateway.upstream import Pins
 from nanobench.grading.trial import fresh_workspace
 from nanobench.harness.closure import ENTRY, MOUNT, NODE
 from nanobench.harness.contract import contract_of
@@ -82,4 +83,5 @@ def _idle_run(case: Case, scratch: Path) -> Session:
     case.bench.engine.own(workspace)
     call = invocation(case.statement.decode("utf-8"), provider=_PROVIDER, model=_PROVIDER)
     with scripted_provider(_PROVIDER, b"") as provider:
-        return run_agent(seat, call, provider.upstream, workspace, scratch=scratch)
+        pins = Pins(model=_PROVIDER)
+        return run_agent(seat, call, provider.upstream, workspace, pins=pins, scratch=scratch)

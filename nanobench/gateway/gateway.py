@@ -92,7 +92,7 @@ class Gateway:
 
     def summary(self) -> Summary:
         """The run in figures, read from the transcript: what a stranger computes from it too."""
-        return summarise(self.exchanges(), temperature=self._pins.temperature)
+        return summarise(self.exchanges(), self._pins)
 
     def exchanges(self) -> Iterator[Exchange]:
         """Every exchange so far, read from the transcript."""

@@ -38,9 +38,8 @@ def read_request(data: bytes) -> ChatRequest | None:
 
 
 def changes(request: ChatRequest, pins: Pins, additions: Document, *, left: int | None) -> Document:
-    """The keys to set: what the dialect adds, the pinned temperature, and what is ``left`` of a budget."""
-    temperature = {} if pins.temperature is None else {"temperature": pins.temperature}
-    return {**additions, **temperature, **_cap(request, left)}
+    """The keys to set: what the dialect adds, the pinned sampling, and what is ``left`` of a budget."""
+    return {**additions, **pins.sampling, **_cap(request, left)}
 
 
 def _cap(request: ChatRequest, left: int | None) -> Document:

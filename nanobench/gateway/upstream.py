@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 from attrs import Attribute, field, frozen
 
 from nanobench.errors import Misuse
-from nanobench.model.provider import Wire
+from nanobench.model.fields import Document
+from nanobench.model.provider import Arm, Wire
+from nanobench.model.result import Cell
 
 
 class Secret:
@@ -60,14 +62,26 @@ class Upstream:
 
 @frozen(kw_only=True)
 class Pins:
-    """What the gateway sets in every request; ``temperature`` None leaves the client's value alone.
+    """What the gateway sets in every request; None leaves the client's value alone.
 
     ``model``, when given, is the only one that is asked: what works in the sandbox could ask for others with the
     same key. Usage is always asked for in streams: a strict provider reports none otherwise.
     """
 
     temperature: int | None = 0
+    seed: int | None = None
     model: str | None = None
+
+    @classmethod
+    def of(cls, arm: Arm, cell: Cell) -> Pins:
+        """The pins of one cell."""
+        return cls(temperature=arm.temperature, seed=arm.seed_of(cell.repeat), model=cell.model)
+
+    @property
+    def sampling(self) -> Document:
+        """The keys of the wire that make the answer to a request the same again."""
+        keys = {"temperature": self.temperature, "seed": self.seed}
+        return {key: value for key, value in keys.items() if value is not None}
 
 
 @frozen(kw_only=True)

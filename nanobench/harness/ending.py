@@ -13,6 +13,7 @@ from attrs import frozen
 from nanobench.errors import Refused
 from nanobench.gateway.summary import Summary
 from nanobench.harness.contract import Contract, ParsedReport
+from nanobench.harness.invocation import MAX_TURNS
 from nanobench.model.result import Cause
 from nanobench.sandbox.interface import Ended, Finished
 
@@ -49,8 +50,8 @@ def ending(finished: Finished, *, contract: Contract, stdout: bytes, stderr: byt
     report of success is believed, unless a budget was spent or the turn cap reached: after a provider's error there
     is no report, and what the wire saw besides may be requests that the agent's commands sent.
 
-    A broken report is the contract's only while no tool has run. After that the agent's commands could have written
-    into it, and an agent must not be able to leave the denominator so.
+    A broken report is the contract's only while no tool has run. After that, or where it is not known, the agent's
+    commands could have written into it, and an agent must not be able to leave the denominator so.
     """
     stopped = _STOPPED.get(finished.ended)
     try:
@@ -68,7 +69,7 @@ def ending(finished: Finished, *, contract: Contract, stdout: bytes, stderr: byt
 
 
 def _broken(summary: Summary) -> Cause:
-    return Cause.AGENT_ERROR if summary.usage.tool_calls else Cause.CONTRACT
+    return Cause.CONTRACT if summary.usage.tool_calls == 0 else Cause.AGENT_ERROR
 
 
 def _ending(cause: Cause, detail: str, report: ParsedReport | None = None) -> Ending:
@@ -82,13 +83,20 @@ def _spoken(finished: Finished, parsed: ParsedReport, summary: Summary) -> tuple
     if summary.end.cause in _BUDGETS:
         return summary.end.cause, summary.end.detail
     message = report.message or ""
-    if summary.last_had_tools is False or _CAP.search(message):
-        return Cause.TURN_CAP, message or "the last request offered no tools"
+    if _capped(summary) or _CAP.search(message):
+        return Cause.TURN_CAP, message or "the last request was that of the last turn"
     if report.kind == "success":
         return Cause.FINISHED, summary.end.detail
     if summary.requests == 0:
         return Cause.CONTRACT, f"Nanocoder did not begin: {message}"
     return _wire(summary) or (Cause.AGENT_ERROR, message)
+
+
+def _capped(summary: Summary) -> bool:
+    """Whether the last turn was had: then no tools are offered any more. Where they never are, turns are counted."""
+    if summary.had_tools:
+        return not summary.last_had_tools
+    return summary.usage.steps >= MAX_TURNS
 
 
 def _silent(finished: Finished, stderr: bytes, summary: Summary) -> tuple[Cause, str]:

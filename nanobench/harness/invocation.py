@@ -6,6 +6,7 @@ environment and configuration) holds a dummy key. Facts about 1.30.0 behind the 
 * providers come from the environment, which wins over every file, so that no repository redirects them;
 * without a tool profile the tools depend on digits in the model's name; without a context window the list of
   models is fetched from the network;
+* a model whose native tools are disabled is told them in its prompt, and its text is read for calls;
 * a time-out of the client would only repeat requests: the gateway and the phase's limit decide, so it is off.
 """
 
@@ -22,7 +23,7 @@ from nanobench.formats import json
 from nanobench.gateway.forwarder import forwarded
 from nanobench.harness.closure import ENTRY, MOUNT, NODE
 from nanobench.harness.prompt import check_prompt
-from nanobench.model.provider import Wire
+from nanobench.model.provider import Arm, ToolProfile, Wire
 from nanobench.sandbox.interface import HOME, WORKSPACE, Mount, Request, SandboxLimits
 from nanobench.store.files import make_folder
 
@@ -44,12 +45,12 @@ _RESERVED = re.compile(r"NANOCODER_\w*|NODE_OPTIONS|NODE_PATH|XDG_\w*")
 class Invocation:
     """The command and its environment, to be run in the workspace with the mounts of :func:`agent_request`.
 
-    ``model`` is the one that it asks for.
+    ``tool_profile`` is for :func:`write_config`.
     """
 
-    model: str
     argv: tuple[str, ...]
     env: dict[str, str]
+    tool_profile: ToolProfile
 
 
 @frozen(kw_only=True)
@@ -67,7 +68,13 @@ class Places:
 
 
 def invocation(
-    prompt: str, *, provider: str, model: str, wire: Wire = "openai-compatible", max_turns: int = MAX_TURNS
+    prompt: str,
+    *,
+    provider: str,
+    model: str,
+    wire: Wire = "openai-compatible",
+    arm: Arm | None = None,
+    max_turns: int = MAX_TURNS,
 ) -> Invocation:
     """The invocation for one prompt; every provider is reached through the gateway, under its name.
 
@@ -81,15 +88,15 @@ def invocation(
     check_prompt(prompt)
     _check_name(_PROVIDER, provider, "NB_PROVIDER_NAME")
     _check_name(_MODEL, model, "NB_MODEL_NAME")
+    arm = arm or Arm()
     options = ("--provider", provider, "--model", model, "--mode", "yolo", "--trust-directory", "--plain", "--json")
     command = (NODE, ENTRY, *options, "run", prompt)
     return Invocation(
-        model=model,
         argv=forwarded(command, node=NODE, directory=GATEWAY, port=PORT),
         env={
             "NANOCODER_CONFIG_DIR": CONFIG,
             "NANOCODER_DATA_DIR": f"{HOME}/.local/share/nanocoder",
-            "NANOCODER_PROVIDERS": json.dump([_provider(provider, model, wire)]).decode("utf-8"),
+            "NANOCODER_PROVIDERS": json.dump([_provider(provider, model, wire, arm)]).decode("utf-8"),
             "NANOCODER_MAX_TURNS": str(max_turns),
             "NANOCODER_CONTEXT_LIMIT": str(_CONTEXT),
             "NODE_DISABLE_COMPILE_CACHE": "1",
@@ -98,13 +105,14 @@ def invocation(
             "XDG_CACHE_HOME": f"{HOME}/.cache",
             "XDG_STATE_HOME": f"{HOME}/.local/state",
         },
+        tool_profile=arm.tool_profile,
     )
 
 
-def write_config(folder: Path) -> None:
+def write_config(folder: Path, tool_profile: ToolProfile) -> None:
     """Write the configuration directory, to be mounted read-only; readable for the sandbox's user."""
     make_folder(folder)
-    tune = {"enabled": True, "toolProfile": "full", "includeAgentsMd": True}
+    tune = {"enabled": True, "toolProfile": tool_profile, "includeAgentsMd": True}
     file = folder / "agents.config.json"
     file.write_bytes(json.pretty({"nanocoder": {"tune": tune}}))
     file.chmod(0o644)
@@ -142,7 +150,7 @@ def agent_request(
     )
 
 
-def _provider(name: str, model: str, wire: Wire) -> dict[str, object]:
+def _provider(name: str, model: str, wire: Wire, arm: Arm) -> dict[str, object]:
     return {
         "name": name,
         "sdkProvider": wire,
@@ -152,6 +160,7 @@ def _provider(name: str, model: str, wire: Wire) -> dict[str, object]:
         "contextWindow": _CONTEXT,
         "requestTimeout": -1,
         "socketTimeout": -1,
+        **({"disableToolModels": [model]} if arm.tools == "xml" else {}),
     }
 
 

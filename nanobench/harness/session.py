@@ -51,7 +51,14 @@ class Session:
 
 
 def run_agent(
-    seat: Seat, call: Invocation, upstream: Upstream, workspace: Path, *, scratch: Path, budget: Budget | None = None
+    seat: Seat,
+    call: Invocation,
+    upstream: Upstream,
+    workspace: Path,
+    *,
+    pins: Pins,
+    scratch: Path,
+    budget: Budget | None = None,
 ) -> Session:
     """Let the agent work on a fresh workspace, then take its patch.
 
@@ -63,11 +70,10 @@ def run_agent(
         MachineFailure: the sandbox, the gateway or the transcript failed.
     """
     places = _places(seat, workspace, scratch)
-    write_config(places.config)
+    write_config(places.config, call.tool_profile)
     (scratch / "shadow").mkdir()
     with unsteered(workspace, engine=seat.engine, layers=seat.trees, scratch=scratch / "shadow") as steering:
         transcript = scratch / "transcript.jsonl"
-        pins = Pins(model=call.model)
         gateway = Gateway(upstream, directory=places.gateway, transcript=transcript, pins=pins, budget=budget)
         with gateway:
             limits = SandboxLimits.of(seat.limits, seconds=seat.limits.agent_seconds)

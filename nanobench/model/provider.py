@@ -6,7 +6,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from nanobench.model.fields import ENV_NAME, optional_text, optional_whole, text, texts
+from nanobench.model.fields import ENV_NAME, optional_text, optional_whole, text, texts, whole
 
 MODEL_NAME = r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]*"
 AMOUNT = r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?"
@@ -14,6 +14,31 @@ AMOUNT = r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?"
 
 Wire = Literal["openai-compatible", "anthropic"]
 """How a provider is spoken to."""
+
+ToolProfile = Literal["full", "minimal", "nano"]
+
+
+@frozen(kw_only=True)
+class Arm:
+    """How a provider's models are asked. It is part of what is measured, so every bundle says it.
+
+    ``tools``: in the wire's own form, or told in the prompt and called in ``xml`` text, for models that cannot do the
+    former. ``tool_profile``: how many of them, in Nanocoder's words. A ``temperature`` above 0 needs a ``seed``, of
+    which repeat ``i`` sends ``seed + i``; without one no seed is sent, since some providers refuse the key.
+    """
+
+    tools: Literal["native", "xml"] = "native"
+    tool_profile: ToolProfile = "full"
+    temperature: int = whole(0, 2, default=0)
+    seed: int | None = optional_whole(0, 2**31 - 1)
+
+    def __attrs_post_init__(self) -> None:
+        if self.temperature and self.seed is None:
+            raise ValueError("a temperature above 0 needs a seed")
+
+    def seed_of(self, repeat: int) -> int | None:
+        """The seed of the 0-based ``repeat``, if any is sent."""
+        return None if self.seed is None else self.seed + repeat
 
 
 @frozen(kw_only=True)
@@ -48,12 +73,15 @@ class ProviderEntry:
     key_env: str | None = optional_text(ENV_NAME)
     key_file: str | None = optional_text()
     price: tuple[ModelPrice, ...] = field(default=(), metadata={"unique_key": "model"})
+    arm: Arm = field(factory=Arm)
 
     def __attrs_post_init__(self) -> None:
         if self.key_env is not None and self.key_file is not None:
             raise ValueError("key_env and key_file exclude each other")
         if len({price.model for price in self.price}) != len(self.price):
             raise ValueError("price: two prices of the same model")
+        if self.kind == "anthropic" and self.arm.seed is not None:
+            raise ValueError("arm.seed: the wire of anthropic knows no seed")
 
 
 @frozen(kw_only=True)

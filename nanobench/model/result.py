@@ -14,11 +14,12 @@ from nanobench.model.fields import (
     SHA256,
     Digest,
     optional_text,
+    optional_whole,
     text,
     texts,
     whole,
 )
-from nanobench.model.provider import Budgets, ModelPrice
+from nanobench.model.provider import Arm, Budgets, ModelPrice
 
 Mode = Literal["hinted", "navigation"]
 
@@ -101,10 +102,10 @@ class Cell:
 
 @frozen(kw_only=True)
 class Usage:
-    """Counted at the gateway. ``None`` is unknown, never zero."""
+    """Counted at the gateway. ``None`` is unknown, never zero: calls in the text of answers are not counted."""
 
     steps: int
-    tool_calls: int
+    tool_calls: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
@@ -152,6 +153,8 @@ class CellResult:
     """One finished cell. ``score`` is absent when the run was not the agent's to lose (see the cause table).
 
     ``weak_limits`` names the limits that the engine could only watch, not enforce, on the machine of the run.
+    ``sampling_pinned``: every answer was sampled with the arm's temperature and this ``seed``. Where not, the run is
+    not deterministic.
     """
 
     schema: Literal[1]
@@ -167,7 +170,8 @@ class CellResult:
     reported_files_changed: tuple[str, ...] | None = None
     dropped: tuple[str, ...] = texts(default=())
     usage: Usage
-    temperature_pinned: bool
+    sampling_pinned: bool
+    seed: int | None = optional_whole(0, 2**32)
     weak_limits: tuple[str, ...] = texts(default=())
     blobs: Blobs
     score: Score | None = None
@@ -188,6 +192,7 @@ class ProviderFacts:
     base_url: str | None = optional_text()
     models: tuple[str, ...] = texts(nonempty=True)
     price: tuple[ModelPrice, ...] = ()
+    arm: Arm = field(factory=Arm)
 
 
 @frozen(kw_only=True)

@@ -11,6 +11,7 @@ from nanobench.errors import Refused
 from nanobench.formats.digest import split
 from nanobench.formats.documents import dump_json
 from nanobench.gateway.budget import Budget
+from nanobench.gateway.upstream import Pins
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import fresh_workspace, try_patch
 from nanobench.harness.invocation import invocation
@@ -38,25 +39,28 @@ def attempt_cell(
         (scratch / "grade").mkdir()
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
         bench.engine.own(workspace)  # the store may be one that another user filled
+        arm = provider.facts.arm
         with provider.upstream(stage.place.change) as upstream:
-            call = invocation(_prompt(stage, cell), provider=cell.provider, model=cell.model, wire=upstream.kind)
-            seat, place = stage.seat(cell.harness), scratch / "agent"
-            session = run_agent(seat, call, upstream, workspace, scratch=place, budget=budget)
+            call = invocation(
+                _prompt(stage, cell), provider=cell.provider, model=cell.model, wire=upstream.kind, arm=arm
+            )
+            seat, pins, place = stage.seat(cell.harness), Pins.of(arm, cell), scratch / "agent"
+            session = run_agent(seat, call, upstream, workspace, pins=pins, scratch=place, budget=budget)
         run = _Run(cause=session.ending.cause, detail=session.ending.detail)
         if policy(run.cause).scored:
             run = _grade(stage, cell, session, run, scratch / "grade")
-        return _result(stage, cell, session, run, number, bench)
+        return _result(stage, cell, provider, session, run, number, bench)
 
 
-def failed_cell(stage: Stage, cell: Cell, attempt: Attempt, *, bench: Workbench) -> CellResult:
+def failed_cell(stage: Stage, cell: Cell, provider: Provider, attempt: Attempt, *, bench: Workbench) -> CellResult:
     """The result of a cell that no agent ended: unscored, with nothing of an agent's in it."""
     nothing = split(bench.store.put(b""))[1]
     return CellResult(
-        **_identity(stage, cell, bench),
+        **_identity(stage, cell, provider, bench),
         cause=attempt.cause,
         attempts=(attempt,),
         usage=Usage(steps=0, tool_calls=0),
-        temperature_pinned=False,
+        sampling_pinned=False,
         blobs=Blobs(patch=nothing, transcript=nothing, stderr=nothing),
     )
 
@@ -95,7 +99,9 @@ def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path)
     )
 
 
-def _result(stage: Stage, cell: Cell, session: Session, run: _Run, number: int, bench: Workbench) -> CellResult:
+def _result(
+    stage: Stage, cell: Cell, provider: Provider, session: Session, run: _Run, number: int, bench: Workbench
+) -> CellResult:
     attempt = Attempt(
         number=number,
         cause=run.cause,
@@ -105,21 +111,21 @@ def _result(stage: Stage, cell: Cell, session: Session, run: _Run, number: int, 
     )
     report = session.ending.report
     return CellResult(
-        **_identity(stage, cell, bench),
+        **_identity(stage, cell, provider, bench),
         cause=run.cause,
         attempts=(attempt,),
         files_changed=session.taken.files_changed,
         reported_files_changed=report.report.filesChanged if report else None,
         dropped=session.taken.dropped,
         usage=session.summary.usage,
-        temperature_pinned=session.summary.temperature_pinned,
+        sampling_pinned=session.summary.sampling_pinned,
         weak_limits=session.finished.weak,
         blobs=_keep(session, run.grading, bench),
         score=run.score,
     )
 
 
-def _identity(stage: Stage, cell: Cell, bench: Workbench) -> dict[str, Any]:
+def _identity(stage: Stage, cell: Cell, provider: Provider, bench: Workbench) -> dict[str, Any]:
     task, harness = stage.locked.task, stage.agents[cell.harness].lock
     return {
         "schema": 1,
@@ -129,6 +135,7 @@ def _identity(stage: Stage, cell: Cell, bench: Workbench) -> dict[str, Any]:
         "harness_sha256": harness.sha256,
         "nanocoder": harness.value.nanocoder,
         "engine": bench.engine.name,
+        "seed": provider.facts.arm.seed_of(cell.repeat),
     }
 
 

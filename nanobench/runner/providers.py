@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from attrs import frozen
+from attrs import field, frozen
 
 from nanobench.gateway.scripted.behaviours import scripted_provider
 from nanobench.gateway.upstream import Upstream
-from nanobench.model.provider import ModelPrice
+from nanobench.model.provider import Arm, ModelPrice
 from nanobench.model.result import ProviderFacts
 from nanobench.sources.change import Change
 
@@ -21,6 +21,7 @@ class Endpoint:
     address: Upstream
     models: tuple[str, ...]
     prices: tuple[ModelPrice, ...] = ()
+    arm: Arm = field(factory=Arm)
 
     @property
     def facts(self) -> ProviderFacts:
@@ -32,6 +33,7 @@ class Endpoint:
             base_url=address.base_url,
             models=self.models,
             price=tuple(price for price in self.prices if price.model in self.models),
+            arm=self.arm,
         )
 
     @contextmanager

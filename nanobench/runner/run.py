@@ -94,7 +94,7 @@ class Run:
     def _attempt(self, stage: Stage, cell: Cell, number: int) -> CellResult:
         if self.purse is not None and (words := self.purse.exhausted()):
             attempt = Attempt(number=number, cause=Cause.NOT_RUN, detail=words)
-            return failed_cell(stage, cell, attempt, bench=self.bench)
+            return failed_cell(stage, cell, self.provider, attempt, bench=self.bench)
         try:
             return attempt_cell(
                 stage, cell, self.provider, number=number, budget=self._budget(cell), bench=self.bench
@@ -102,7 +102,7 @@ class Run:
         except MachineFailure as error:
             cause = Cause.INTERRUPTED if error.code == "NB_INTERRUPTED" else Cause.ENGINE
             attempt = Attempt(number=number, cause=cause, detail=str(error)[:500])
-            return failed_cell(stage, cell, attempt, bench=self.bench)
+            return failed_cell(stage, cell, self.provider, attempt, bench=self.bench)
 
     def _budget(self, cell: Cell) -> Budget:
         budgets, prices = self.state.manifest.budgets, self.state.manifest.provider.price

@@ -16,6 +16,7 @@ from nanobench.gateway.exchange import Bytes, Exchange, Fault
 from nanobench.gateway.transcript import read_transcript
 from nanobench.harness.contract import CONTRACTS
 from nanobench.image.realise import Locks
+from nanobench.model.provider import Arm
 from nanobench.model.result import Attempt, Cause, CellResult, Usage
 
 
@@ -37,9 +38,10 @@ def cell(nop_bundle: Path, forge: Any) -> Any:
 
 @pytest.fixture
 def problems(cell: Any, locks: Locks) -> Callable[..., list[str]]:
-    def ask(raw: dict[str, Any] | None = None, **changes: Any) -> list[str]:
+    def ask(raw: dict[str, Any] | None = None, arm: Arm | None = None, **changes: Any) -> list[str]:
         result, files = cell
-        return list(rescore(evolve(result, **changes), locks.task, evolve(files, **(raw or {})), CONTRACTS[-1]))
+        files = evolve(files, **(raw or {}))
+        return list(rescore(evolve(result, **changes), locks.task, arm or Arm(), files, CONTRACTS[-1]))
 
     return ask
 
@@ -61,7 +63,8 @@ def test_a_better_score_is_named_with_both_values(problems: Callable[..., list[s
         ("files_changed", ("unidiff/patch.py",)),
         ("reported_files_changed", ("unidiff/patch.py",)),
         ("reported_files_changed", None),
-        ("temperature_pinned", False),
+        ("sampling_pinned", False),
+        ("seed", 7),
         ("usage", Usage(steps=0, tool_calls=0)),
     ],
 )
@@ -96,7 +99,7 @@ def test_where_an_agent_was_at_work_neither_did_the_engine_fail_nor_was_nothing_
 
 
 # A result as of an agent that never spoke.
-UNSCORED: dict[str, Any] = {"score": None, "reported_files_changed": None, "temperature_pinned": False}
+UNSCORED: dict[str, Any] = {"score": None, "reported_files_changed": None, "sampling_pinned": False}
 SILENT: dict[str, Any] = {**UNSCORED, "usage": Usage(steps=0, tool_calls=0)}
 NOTHING: dict[str, Any] = {"exchanges": (), "report": None, "outcomes": None}
 BROKEN = b'{"kind": "success"}'
@@ -168,7 +171,7 @@ def test_an_interrupted_cell_is_never_published(problems: Callable[..., list[str
 
 
 def test_a_run_without_a_request_did_not_finish(problems: Callable[..., list[str]]) -> None:
-    figures = {"usage": Usage(steps=0, tool_calls=0), "temperature_pinned": False}
+    figures = {"usage": Usage(steps=0, tool_calls=0), "sampling_pinned": False}
     found = problems(raw={"exchanges": ()}, **figures)
     assert found == ["cause: published finished, the transcript shows no request"]
 
@@ -197,7 +200,7 @@ def test_a_score_for_what_is_not_scored_and_none_for_what_is_are_both_named(
 
 def test_a_failure_on_the_wire_is_no_clean_end(problems: Callable[..., list[str]], cell: Any) -> None:
     last = evolve(cell[1].exchanges[-1], status=500, chunks=(), usage=None)
-    none = {"usage": Usage(steps=0, tool_calls=0), "temperature_pinned": False, "reported_files_changed": None}
+    none = {"usage": Usage(steps=0, tool_calls=0), "sampling_pinned": False, "reported_files_changed": None}
     (found,) = problems(raw={"exchanges": (last,), "report": None}, **none)
     assert found == "cause: published finished, report and transcript say agent_error or provider_failed"
     raw = {"exchanges": (last,), "report": None, "outcomes": None}
@@ -205,8 +208,10 @@ def test_a_failure_on_the_wire_is_no_clean_end(problems: Callable[..., list[str]
 
 
 def test_the_turn_cap_is_no_success(problems: Callable[..., list[str]], cell: Any) -> None:
-    last = evolve(cell[1].exchanges[-1], tools=False)
-    assert problems(raw={"exchanges": (last,)}) == [
+    (only,) = cell[1].exchanges
+    tokens = {"input_tokens": 2 * only.usage.input, "output_tokens": 2 * only.usage.output}
+    usage = evolve(cell[0].usage, steps=2, **tokens)
+    assert problems(raw={"exchanges": (only, evolve(only, tools=False))}, usage=usage) == [
         "cause: published finished, report and transcript say contract or turn_cap"
     ]
 
@@ -224,3 +229,9 @@ def test_there_is_no_second_try_after_the_agents_own_failure(problems: Callable[
 def test_an_attempt_that_is_left_out_is_missed(problems: Callable[..., list[str]]) -> None:
     tries = (Attempt(number=1, cause=Cause.WIRE), Attempt(number=3, cause=Cause.FINISHED))
     assert problems(attempts=tries) == ["attempts: published [1, 3], computed [1, 2]"]
+
+
+def test_a_seed_that_the_transcript_does_not_show_pinned_nothing(problems: Callable[..., list[str]]) -> None:
+    arm = Arm(temperature=1, seed=7)
+    assert problems(arm=arm, seed=7, sampling_pinned=False) == []
+    assert problems(arm=arm, seed=7) == ["sampling_pinned: published True, computed False"]

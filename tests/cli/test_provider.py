@@ -7,6 +7,7 @@ import pytest
 
 from nanobench.cli.provider import Asked, provider_of
 from nanobench.errors import Misuse, Refused
+from nanobench.model.provider import Arm
 from nanobench.runner.providers import Endpoint, Scripted
 
 NOTHING = Asked(name="", base_url=None, models=(), key_env=None, key_file=None, file=None)
@@ -49,6 +50,34 @@ def test_an_entry_of_the_file_brings_its_address_and_models(folder: Path) -> Non
     assert isinstance(provider, Endpoint)
     assert (provider.address.base_url, provider.models) == ("http://127.0.0.1:11434/v1", ("small", "large"))
     assert key(provider) is None
+
+
+def test_an_entry_says_how_its_models_are_asked(folder: Path) -> None:
+    arm = '[provider.arm]\ntools = "xml"\ntool_profile = "nano"\ntemperature = 1\nseed = 5\n'
+    (folder / "providers.toml").write_text(FILE + arm)
+    asked = [attrs.evolve(NOTHING, name=name, models=("m",)) for name in ("local", "filed")]
+    plain, own = (provider_of(each, folder=folder).facts.arm for each in asked)
+    assert plain == Arm()
+    assert own == Arm(tools="xml", tool_profile="nano", temperature=1, seed=5)
+    assert [own.seed_of(repeat) for repeat in (0, 4)] == [5, 9]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("temperature = 1", "needs a seed"),
+        ("temperature = 0.7\nseed = 1", "float"),
+        ("temperature = 3\nseed = 1", "arm.temperature"),
+        ("seed = -1", "arm.seed"),
+        ('tools = "json"', "arm.tools"),
+        ('tool_profile = "auto"', "arm.tool_profile"),
+    ],
+)
+def test_an_arm_that_cannot_be_is_refused(folder: Path, line: str, words: str) -> None:
+    (folder / "providers.toml").write_text(f"{FILE}[provider.arm]\n{line}\n")
+    with pytest.raises(Refused) as caught:
+        provider_of(attrs.evolve(NOTHING, name="local"), folder=folder)
+    assert words in str(caught.value)
 
 
 def test_models_of_the_command_line_win(folder: Path) -> None:

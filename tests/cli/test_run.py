@@ -29,7 +29,7 @@ def test_the_solution_scores_1_and_the_agents_patch_is_the_golden_one(oracle_bun
         assert (result.score.value, result.score.resolved, result.cause) == ("1.0", True, "finished")
         assert result.score.targets_passed == len(locks.task.tests.fail_to_pass)
         assert result.blobs.patch == locks.task.source.golden_patch_sha256
-        assert result.temperature_pinned
+        assert result.sampling_pinned
         assert result.usage.steps > 1
 
 

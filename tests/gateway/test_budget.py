@@ -134,7 +134,7 @@ def test_a_spent_budget_is_told_by_a_last_message_that_is_marked_and_no_provider
     assert len(provider.seen) == 1
     gateway.close()
     summary = gateway.summary()
-    assert (summary.end.cause, summary.usage.steps, summary.temperature_pinned) == (cause, 1, True)
+    assert (summary.end.cause, summary.usage.steps, summary.sampling_pinned) == (cause, 1, True)
 
 
 def test_an_answer_may_not_be_longer_than_what_is_left(

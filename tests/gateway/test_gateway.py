@@ -57,7 +57,7 @@ def test_temperature_and_usage_are_pinned_whatever_the_client_sent(
     (exchange,) = closed(gateway)
     assert json.loads(exchange.request.raw())["temperature"] == 0.7
     assert exchange.changes == {"temperature": 0, "stream_options": {"include_usage": True}}
-    assert gateway.summary().temperature_pinned
+    assert gateway.summary().sampling_pinned
 
 
 def test_an_unpinned_run_leaves_the_temperature_alone_and_says_so(
@@ -67,7 +67,7 @@ def test_an_unpinned_run_leaves_the_temperature_alone_and_says_so(
     connect(gateway).post("chat/completions", json=chat)
     assert "temperature" not in provider.seen[0][1]
     closed(gateway)
-    assert not gateway.summary().temperature_pinned
+    assert not gateway.summary().sampling_pinned
 
 
 def test_a_request_that_does_not_stream_is_not_asked_for_stream_options(
@@ -102,7 +102,7 @@ def test_a_refused_temperature_is_left_out_from_then_on_and_recorded(
     faults = [exchange.fault for exchange in closed(gateway)]
     assert faults == [Fault.TEMPERATURE, None, None]
     summary = gateway.summary()
-    assert (summary.temperature_pinned, summary.usage.steps, summary.requests) == (False, 2, 3)
+    assert (summary.sampling_pinned, summary.usage.steps, summary.requests) == (False, 2, 3)
 
 
 def test_any_other_bad_request_reaches_the_client_as_it_is(client: httpx.Client, provider: Any, chat: Any) -> None:

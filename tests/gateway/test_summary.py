@@ -13,6 +13,7 @@ from nanobench.formats import json
 from nanobench.gateway.gateway import Gateway
 from nanobench.gateway.summary import summarise
 from nanobench.gateway.transcript import read_transcript
+from nanobench.gateway.upstream import Pins
 
 
 def test_steps_calls_and_tokens_are_counted(gateway: Gateway, client: httpx.Client, chat: Any, provider: Any) -> None:
@@ -47,7 +48,31 @@ def test_a_last_request_without_tools_is_told(gateway: Gateway, client: httpx.Cl
     del chat["tools"]
     client.post("chat/completions", json=chat)
     gateway.close()
-    assert gateway.summary().last_had_tools is False
+    summary = gateway.summary()
+    assert (summary.had_tools, summary.last_had_tools, summary.usage.tool_calls) == (True, False, 0)
+
+
+def test_where_no_request_offers_tools_the_number_of_calls_is_unknown(
+    gateway: Gateway, client: httpx.Client, chat: Any
+) -> None:
+    del chat["tools"]
+    client.post("chat/completions", json=chat)
+    gateway.close()
+    assert (gateway.summary().had_tools, gateway.summary().usage.tool_calls) == (False, None)
+
+
+def test_a_seed_is_sent_and_recorded_beside_the_temperature_and_a_run_without_it_is_not_pinned(
+    open_gateway: Any, connect: Any, provider: Any, chat: Any
+) -> None:
+    pins = Pins(temperature=1, seed=7)
+    gateway = open_gateway(pins=pins)
+    connect(gateway).post("chat/completions", json={**chat, "seed": 3})
+    gateway.close()
+    (_, body), (exchange,) = provider.seen[0], gateway.exchanges()
+    assert (body["temperature"], body["seed"]) == (1, 7)
+    assert (exchange.changes["temperature"], exchange.changes["seed"]) == (1, 7)
+    assert gateway.summary().sampling_pinned
+    assert not summarise([exchange], Pins(temperature=1, seed=8)).sampling_pinned
 
 
 @pytest.fixture
@@ -64,7 +89,7 @@ def test_a_transcript_reads_back_and_tells_the_same_from_anywhere(
 ) -> None:
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(b"".join(lines))
-    assert summarise(read_transcript(copy)) == gateway.summary()
+    assert summarise(read_transcript(copy), Pins()) == gateway.summary()
     assert len(lines) == 2
 
 

@@ -42,7 +42,7 @@ def test_a_run_without_a_request_shows_no_end(gateway: Gateway) -> None:
     gateway.close()
     summary = gateway.summary()
     assert (summary.end.cause, summary.usage.steps, summary.usage.input_tokens) == (None, 0, None)
-    assert summary.last_had_tools is None
+    assert (summary.had_tools, summary.last_had_tools) == (False, False)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from nanobench.harness.invocation import Invocation, Places, agent_request, invo
 from nanobench.harness.realise import fetch_closure
 from nanobench.harness.shadow import Steering, unsteered
 from nanobench.model.lock import HarnessLock
+from nanobench.model.provider import Arm
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.interface import Finished, Mount, Request, SandboxLimits
 from nanobench.sources.difference import TakenPatch, take_patch
@@ -187,6 +188,7 @@ class Bench:
         *,
         files: dict[str, str] | None = None,
         prompt: str = "Do it.",
+        arm: Arm | None = None,
         max_turns: int = 20,
         limits: SandboxLimits = LIMITS,
         steered: bool = False,
@@ -198,8 +200,10 @@ class Bench:
         shutil.copytree(self.place / "task/workspace", workspace, symlinks=True)
         self.engine.own(workspace)
         aside.mkdir()
-        write_config(self.place / "config")
-        call = change(invocation(prompt, provider="double", model="m", wire=upstream.kind, max_turns=max_turns))
+        call = change(
+            invocation(prompt, provider="double", model="m", wire=upstream.kind, arm=arm, max_turns=max_turns)
+        )
+        write_config(self.place / "config", call.tool_profile)
         gateway = Gateway(upstream, directory=self.place / "gateway", transcript=self.place / "transcript")
         assert self.closure is not None
         places = Places(

@@ -108,7 +108,7 @@ def test_an_edit_is_made_recorded_and_counted(ask: Any) -> None:
     usage = run.summary.usage
     assert (usage.steps, usage.tool_calls) == (3, 2)
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (279, 27, 210)
-    assert run.summary.temperature_pinned
+    assert run.summary.sampling_pinned
     for request, body in claude.seen:
         assert request.path == "/v1/messages"
         assert request.headers["x-api-key"] == KEY

@@ -12,6 +12,7 @@ from nanobench.gateway.summary import Summary
 from nanobench.gateway.wire import WireEnd
 from nanobench.harness.contract import CONTRACTS
 from nanobench.harness.ending import Ending, ending
+from nanobench.harness.invocation import MAX_TURNS
 from nanobench.model.result import Cause, Usage
 from nanobench.sandbox.interface import Ended, Finished
 
@@ -19,9 +20,10 @@ EXITED = Finished(exit_code=0, ended=Ended.EXITED, wall_ms=1)
 WELL = Summary(
     usage=Usage(steps=2, tool_calls=1),
     requests=2,
+    had_tools=True,
     last_had_tools=True,
     end=WireEnd(cause=Cause.FINISHED, status=200, detail="stop"),
-    temperature_pinned=True,
+    sampling_pinned=True,
 )
 SUCCESS: dict[str, Any] = {
     "kind": "success",
@@ -91,6 +93,13 @@ def test_the_turn_cap_is_told_from_success_and_from_other_errors() -> None:
     assert end(failed("Model returned an empty response with no tool calls"), code=1).cause is Cause.AGENT_ERROR
 
 
+def test_where_no_tools_are_offered_the_turn_cap_is_told_by_the_number_of_turns() -> None:
+    textual = evolve(WELL, had_tools=False, last_had_tools=False)
+    assert end(report(), summary=textual).cause is Cause.FINISHED
+    capped = evolve(textual, usage=evolve(WELL.usage, steps=MAX_TURNS))
+    assert end(report(), summary=capped).cause is Cause.TURN_CAP
+
+
 @pytest.mark.parametrize(
     ("ended", "cause"),
     [
@@ -118,9 +127,10 @@ def test_a_report_that_contradicts_the_exit_code_is_a_contract_error() -> None:
 
 
 def test_an_agent_that_spoils_its_own_report_stays_in_the_denominator() -> None:
-    assert WELL.usage.tool_calls > 0
+    unknown = evolve(WELL, usage=evolve(WELL.usage, tool_calls=None))
     for stdout, code in ((b"garbage" + report(), 0), (report(), 1), (b"{}", 0)):
         assert end(stdout, code=code).cause is Cause.AGENT_ERROR
+        assert end(stdout, code=code, summary=unknown).cause is Cause.AGENT_ERROR
     assert end(code=127).cause is Cause.AGENT_ERROR
 
 
@@ -154,7 +164,7 @@ def test_a_silent_end_that_the_wire_did_not_see_is_read_from_code_and_stderr(
 
 
 def test_an_agent_that_never_asked_was_called_wrongly() -> None:
-    nothing = wire(None, requests=0, last_had_tools=None)
+    nothing = wire(None, requests=0, had_tools=False, last_had_tools=False)
     assert end(code=1, stderr=b"Invalid --mode value\n", summary=nothing).cause is Cause.CONTRACT
     assert end(failed("No providers configured."), code=1, summary=nothing).cause is Cause.CONTRACT
 

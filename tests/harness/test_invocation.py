@@ -3,11 +3,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nanobench.errors import Refused
 from nanobench.harness.invocation import Places, agent_request, invocation, write_config
+from nanobench.model.provider import Arm
 from nanobench.sandbox.interface import SandboxLimits
 
 LIMITS = SandboxLimits(cpus=1, memory_mib=512, pids=64, disk_mib=64, seconds=9)
@@ -39,6 +41,15 @@ def test_the_environment_holds_a_dummy_key_and_leads_to_loopback_without_lookups
     assert "NANOCODER_LOG_LEVEL" not in call.env
 
 
+def test_tools_are_disabled_only_for_a_model_that_is_to_call_them_in_its_text() -> None:
+    def provider(arm: Arm | None) -> Any:
+        (found,) = json.loads(invocation("x", provider="p", model="m", arm=arm).env["NANOCODER_PROVIDERS"])
+        return found
+
+    assert "disableToolModels" not in provider(None)
+    assert provider(Arm(tools="xml"))["disableToolModels"] == ["m"]
+
+
 @pytest.mark.parametrize("name", ["", "run", "-v", "a b", "a.b", "a$HOME", "ü", "a\n"])
 def test_a_provider_name_that_nanocoder_does_not_take_is_refused(name: str) -> None:
     with pytest.raises(Refused, match="NB_PROVIDER_NAME"):
@@ -68,10 +79,10 @@ def test_a_task_cannot_steer_the_agent_by_its_environment(places: Places, name: 
 def test_the_configuration_is_readable_inside_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
-        write_config(tmp_path / "config")
+        write_config(tmp_path / "config", "nano")
     finally:
         os.umask(before)
     file = tmp_path / "config/agents.config.json"
     assert (tmp_path / "config").stat().st_mode & 0o777 == 0o755
     assert file.stat().st_mode & 0o777 == 0o644
-    assert json.loads(file.read_bytes())["nanocoder"]["tune"]["toolProfile"] == "full"
+    assert json.loads(file.read_bytes())["nanocoder"]["tune"]["toolProfile"] == "nano"

@@ -11,6 +11,7 @@ from nanobench.errors import MachineFailure
 from nanobench.formats.documents import read_json
 from nanobench.gateway.budget import Budget
 from nanobench.gateway.scripted.behaviours import scripted_provider
+from nanobench.gateway.upstream import Pins
 from nanobench.grading.trial import fresh_workspace
 from nanobench.harness.invocation import invocation
 from nanobench.harness.session import Seat, Session, run_agent
@@ -32,7 +33,7 @@ def session(stage: Stage, seat: Seat, bench: Workbench, tmp_path_factory: pytest
     bench.engine.own(workspace)
     call = invocation("Do nothing.", provider="nop", model="nop")
     with scripted_provider("nop", b"") as provider:
-        return run_agent(seat, call, provider.upstream, workspace, scratch=scratch)
+        return run_agent(seat, call, provider.upstream, workspace, pins=Pins(), scratch=scratch)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from nanobench.gateway.budget import Budget
 from nanobench.image.workbench import Workbench
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, RunManifest
 from nanobench.runner import run as module
+from nanobench.runner.providers import Scripted
 from nanobench.runner.run import Run
 from nanobench.runner.state import RunState
 from nanobench.scoring.causes import POLICIES
@@ -95,7 +96,6 @@ def scene(
 
     agents = {cell_result.cell.harness: Part(lock=Locked(Harness()))}
     stage: Any = Stage(Part(task=Locked(task_lock)), agents)
-    nothing: Any = None
     engine: Any = Sandboxes()
     said: list[str] = []
     told: list[CellResult] = []
@@ -103,7 +103,7 @@ def scene(
         run=Run(
             state=RunState(tmp_path / "run.state", manifest),
             stages={"x": stage},
-            provider=nothing,
+            provider=Scripted(behaviour="nop", models=("m/1:b",)),
             bench=Workbench(store=Store(tmp_path / "store"), engine=engine, say=said.append),
             finished=told.append,
         ),
