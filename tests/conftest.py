@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import os
+import select
 import shutil
 import socket
 import subprocess
@@ -13,15 +16,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import zstandard
 from aiohttp import web
 from attrs import frozen
 from hypothesis import settings
 from typer.testing import CliRunner
 
+from nanobench.archives.gunzip import GZIP, ZSTD
+from nanobench.archives.oci import CONFIG_TYPE, MANIFEST_TYPE
 from nanobench.cli.locked import current
 from nanobench.cli.main import app
-from nanobench.formats.digest import document_sha256
+from nanobench.formats.digest import document_sha256, sha256
 from nanobench.gateway.serving import ServingThread
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.harness.session import Seat
@@ -293,6 +300,84 @@ def _called(*arguments: object, env: dict[str, str] | None = None) -> Done:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Done(result.exit_code, result.stdout, result.stderr)
+
+
+@frozen
+class ImageRegistry:
+    """Debian's ``docker-registry`` on loopback, with nothing in it but what tests push."""
+
+    host: str
+
+    def push(
+        self,
+        name: str,
+        *layers: bytes,
+        tag: str = "1",
+        diff_ids: tuple[str, ...] | None = None,
+        layer_type: str = "application/vnd.oci.image.layer.v1.tar",
+        **config: Any,
+    ) -> str:
+        """Put an image of these layers there; the manifest's digest."""
+        document = {
+            "architecture": "amd64",
+            "config": {},
+            "created": "2024-05-06T07:08:09.123456789Z",
+            "os": "linux",
+            "rootfs": {"type": "layers", "diff_ids": diff_ids or [sha256(_unzipped(layer)) for layer in layers]},
+            **config,
+        }
+        manifest = {
+            "schemaVersion": 2,
+            "mediaType": MANIFEST_TYPE,
+            "config": self._blob(name, json.dumps(document).encode(), CONFIG_TYPE),
+            "layers": [self._blob(name, layer, layer_type) for layer in layers],
+        }
+        return self.manifest(name, tag, manifest)
+
+    def manifest(self, name: str, tag: str, document: Any) -> str:
+        """Put a manifest or an index there under a tag; its digest."""
+        data = json.dumps(document).encode()
+        url = f"http://{self.host}/v2/{name}/manifests/{tag}"
+        httpx.put(url, content=data, headers={"Content-Type": document["mediaType"]}).raise_for_status()
+        return sha256(data)
+
+    def _blob(self, name: str, data: bytes, media_type: str) -> Any:
+        begun = httpx.post(f"http://{self.host}/v2/{name}/blobs/uploads/").raise_for_status()
+        place = httpx.URL(begun.headers["Location"]).copy_merge_params({"digest": sha256(data)})
+        httpx.put(place, content=data, timeout=60).raise_for_status()
+        return {"mediaType": media_type, "digest": sha256(data), "size": len(data)}
+
+
+def _unzipped(layer: bytes) -> bytes:
+    if layer.startswith(ZSTD):
+        return zstandard.ZstdDecompressor().decompressobj().decompress(layer)
+    return gzip.decompress(layer) if layer.startswith(GZIP) else layer
+
+
+@pytest.fixture(scope="session")
+def image_registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageRegistry]:
+    """A registry of images of our own."""
+    if shutil.which("docker-registry") is None:
+        assert not os.environ.get("CI") or os.geteuid() != 0, "continuous integration must install docker-registry"
+        pytest.skip("docker-registry is not installed")
+    place = tmp_path_factory.mktemp("images")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        host = f"127.0.0.1:{free.getsockname()[1]}"
+    settings = {"version": "0.1", "http": {"addr": host}, "storage": {"filesystem": {"rootdirectory": str(place)}}}
+    (place / "config.yml").write_text(json.dumps(settings))
+    with (
+        (place / "log").open("wb") as log,
+        subprocess.Popen(["docker-registry", "serve", place / "config.yml"], stdout=log, stderr=log) as process,
+    ):
+        try:
+            while process.poll() is None:
+                with contextlib.suppress(httpx.TransportError):
+                    assert httpx.get(f"http://{host}/v2/").status_code == 200
+                    break
+                select.select([], [], [], 0.05)
+            yield ImageRegistry(host)
+        finally:
+            process.terminate()
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,11 @@ def shown(path: str) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
+def plain(name: str) -> str:
+    """A tar member's name without the leading ``./`` and a final slash; empty for the root."""
+    return name.removeprefix("./").rstrip("/") if name != "." else ""
+
+
 def problem(path: str) -> str | None:
     """What keeps ``path`` from naming something below a root; None when it does."""
     parts = path.split("/")

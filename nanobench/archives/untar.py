@@ -7,7 +7,7 @@ Understood: files, directories, links, GNU long names, the pax records ``path``,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from attrs import define, field
@@ -18,7 +18,8 @@ from nanobench.errors import Refused
 
 _MAX_EXTENDED = 1 << 20
 _KINDS: dict[bytes, Kind] = {raw: kind for kind, raw in TYPES.items()} | {b"\0": "file", b"7": "file"}
-_OTHER = {b"3": "a character device", b"4": "a block device", b"6": "a pipe", b"S": "a sparse file"}
+_SPECIAL = {b"3": "a character device", b"4": "a block device", b"6": "a pipe"}
+_OTHER = _SPECIAL | {b"S": "a sparse file"}
 _RECORD = re.compile(rb"(\d{1,8}) ([^=\n]+)=")
 _SECONDS = re.compile(rb"(-?\d{1,18})(\.\d*)?")
 _TAKEN = (b"path", b"linkpath", b"size", b"mtime")
@@ -58,6 +59,7 @@ class TarReader:
 
     Args:
         where: what the archive is, for messages.
+        skips: whether a device or pipe of that path is passed over instead of refused.
 
     Raises:
         Refused: ``NB_ARCHIVE_BROKEN`` when it is not a whole, plain tar, ``NB_ARCHIVE_KIND`` for a device.
@@ -65,6 +67,7 @@ class TarReader:
 
     stream: Readable
     where: str
+    skips: Callable[[str], bool] = lambda _: False
     _at: int = field(default=0, init=False)
 
     def __iter__(self) -> Iterator[tuple[Header, Body]]:
@@ -73,6 +76,9 @@ class TarReader:
             kind, size = block[156:157], self._checked(block)
             if kind in b"LKxgX":
                 self._extend(extended, kind, self._small(size))
+                continue
+            if kind in _SPECIAL and not size and self.skips(self._path(block, extended)):
+                extended = _Extended()
                 continue
             header = self._header(block, extended)
             body = Body(self, header.size, self._at)
@@ -162,8 +168,8 @@ class TarReader:
             extended.mtime = int(seconds[1])
 
     def _header(self, block: bytes, extended: _Extended) -> Header:
-        name = extended.name if extended.name is not None else self._name(block)
-        path = to_text(name.rstrip(b"/") or name)
+        name = self._name(block, extended)
+        path = self._path(block, extended)
         kind = self._kind(block[156:157], path, folder=name.endswith(b"/"))
         size = extended.size if extended.size is not None else self._number(block[124:136])
         mtime = extended.mtime if extended.mtime is not None else self._time(block[136:148])
@@ -191,7 +197,13 @@ class TarReader:
             raise Refused("NB_ARCHIVE_KIND", f"{what} is not unpacked", where=f"{self.where}: {shown(path)}")
         return "dir" if kind == "file" and folder else kind
 
-    def _name(self, block: bytes) -> bytes:
+    def _path(self, block: bytes, extended: _Extended) -> str:
+        name = self._name(block, extended)
+        return to_text(name.rstrip(b"/") or name)
+
+    def _name(self, block: bytes, extended: _Extended) -> bytes:
+        if extended.name is not None:
+            return extended.name
         name = _text(block[0:100])
         prefix = _text(block[345:500]) if block[257:263] == b"ustar\0" else b""
         return prefix + b"/" + name if prefix else name

@@ -9,14 +9,14 @@ from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, NanobenchError
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import sha256_hex
-from nanobench.gates.judge import judge_all
+from nanobench.gates.judge import Judged, judge_all
 from nanobench.gates.relock import Inputs, case_of, lock_of, remember_trials
 from nanobench.harness.realise import realise_closure
 from nanobench.image.realise import Locks, realise_environment
 from nanobench.image.sources import bring
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
-from nanobench.model.lock import TaskLock
+from nanobench.model.lock import LockedImage, TaskLock
 from nanobench.project.files import Project
 from nanobench.project.stale import changes
 
@@ -37,14 +37,21 @@ def derive_again(
         inputs = _inputs(bundle, lock, statement, project, online, bench)
         case = case_of(inputs, bench=bench)
         judged = judge_all(case)
-        failures = [j for j in judged if j.finding.verdict != "pass"]
-        for failed in failures:
-            yield f"{task}: gate {failed.name}: {failed.finding.verdict} here: {'; '.join(failed.finding.reasons)}"
-        if not failures:
+        image = case.image.locked()
+        yield from (_objection(task, j, image) for j in judged if j.finding.verdict != "pass")
+        if all(j.verdict.admitted(image) for j in judged):
             remember_trials(case)
         derived = lock_of(inputs, case, judged)
         for change in changes(unstructure(lock), unstructure(derived)):
             yield f"locks/{task}.lock.toml: {change} (derived from its pins)"
+
+
+def _objection(task: str, judged: Judged, image: LockedImage) -> str | CannotTell:
+    """What is wrong when a gate did not pass; an open question where the lock itself says so."""
+    reasons = "; ".join(judged.finding.reasons)
+    if judged.verdict.admitted(image):
+        return CannotTell("NB_CAPTURED", reasons, where=f"{task}: gate {judged.name}", hint=judged.finding.remedy)
+    return f"{task}: gate {judged.name}: {judged.finding.verdict} here: {reasons}"
 
 
 def _inputs(

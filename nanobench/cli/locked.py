@@ -11,6 +11,7 @@ from nanobench.formats.digest import sha256_hex
 from nanobench.harness.contract import contract_of
 from nanobench.image.keep import kept_by, kept_by_harness
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
+from nanobench.project.context import context_sha256
 from nanobench.project.files import L, Locked, Project, read_lock_file
 from nanobench.project.stale import age, environment_reasons, files_reasons, reference_reason, task_reasons
 from nanobench.runner.stage import LockedTask
@@ -37,7 +38,7 @@ def stale_reasons(project: Project, lock: TaskLock) -> tuple[str, ...]:
     ]
     if project.has_lock(EnvironmentLock, environment.value.name):
         shared = project.lock(EnvironmentLock, environment.value.name).value
-        reasons += environment_reasons(shared, environment.document)
+        reasons += environment_reasons(shared, environment.document, context_sha256(environment))
     if project.has_lock(HarnessLock, lock.harness.name):
         reasons += harness_reasons(project.lock(HarnessLock, lock.harness.name).value)
     return tuple(reasons)

@@ -1,13 +1,18 @@
-"""``nanobench store``: free space, or look for damage."""
+"""``nanobench store``: free space, look for damage, or put in what no registry has."""
 
 from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from nanobench.cli import common
+from nanobench.errors import Misuse
 from nanobench.sandbox.docker import Docker
 
-app = typer.Typer(no_args_is_help=True, help="The content store: free space, or look for damage.")
+app = typer.Typer(no_args_is_help=True, help="The content store: free space, look for damage, add.")
 
 
 @app.command()
@@ -25,6 +30,27 @@ def gc(store: common.StorePath = None, as_json: common.AsJson = False) -> None:
     freed = place.gc()
     Docker(place).forget()
     common.show({"freed_bytes": freed}, f"freed {freed / (1 << 20):.1f} MiB", as_json=as_json)
+
+
+@app.command()
+@common.verb
+def add(
+    file: Annotated[Path, typer.Argument(help="A captured layer, from the store of the machine that locked it.")],
+    store: common.StorePath = None,
+    as_json: common.AsJson = False,
+) -> None:
+    """Put a file into the store, under its own digest, and say which that is.
+
+    Examples:
+
+        nanobench store add captured.tar
+    """
+    try:
+        with file.open("rb") as source, common.store(store).incoming() as incoming:
+            shutil.copyfileobj(source, incoming, 1 << 20)
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise Misuse("NB_NO_FILE", f"cannot be read: {error.strerror}", where=str(file)) from None
+    common.show({"digest": incoming.digest}, incoming.digest, as_json=as_json)
 
 
 @app.command()

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from nanobench.ecosystems import debian, inputs, node, python
+from nanobench.curate.base import resolve_base
+from nanobench.ecosystems import inputs, node, python
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell
-from nanobench.image.environment import BuiltEnvironment, build_environment
+from nanobench.image.environment import BuiltEnvironment, build_environment, python_of
 from nanobench.image.workbench import Workbench
-from nanobench.model.environment import Environment
+from nanobench.model.environment import DebianBase, Environment, PythonRequest
 from nanobench.model.lock import LOCK_REVISION, LOCK_VERSION, PLATFORM, RECIPE, EnvironmentLock, Lockfile, Package
+from nanobench.project.context import context_sha256
 from nanobench.project.files import Spec
 from nanobench.project.stale import changes
 from nanobench.sources.interface import Source
 
 ROLES = {
-    "debian": ("debian",),
+    "base": ("debian", "image", "captured"),
     "python": ("python", "python-build", "installer"),
     "node": ("node", "npm"),
     "step": ("step",),
@@ -34,6 +36,7 @@ class Pins:
     packages: tuple[Package, ...]
     epoch: int
     lockfile: Lockfile | None
+    context_sha256: str | None
 
 
 def lock_environment(
@@ -49,7 +52,7 @@ def lock_environment(
     names it.
 
     Args:
-        upgrade: input names (``debian``, ``python``, ``node``, ``step``) to resolve anew.
+        upgrade: input names (``base``, ``python``, ``node``, ``step``) to resolve anew.
         source: of the task that is locked; an environment that asks for the project's lockfile reads it at the base.
         online: the permission to use the network; without it everything must be pinned and in the store.
     """
@@ -70,26 +73,43 @@ def _pins(
     online: Online | None,
     bench: Workbench,
 ) -> Pins:
+    context = context_sha256(spec)
     stale = {name for name in ROLES if name in upgrade or old is None or _changed(name, old, spec)}
+    if old is not None and old.context_sha256 != context:
+        stale.add("base")
     # A new base brings another interpreter or C library, which other wheels fit.
-    if "debian" in stale and _suite_changed(old, spec):
+    if "base" in stale and _suite_changed(old, spec):
         stale |= {"python", "step"}
     packages = [] if old is None else [p for p in old.package if _input_of(p) not in stale]
     epoch, lockfile = (0, None) if old is None else (old.source_date_epoch, old.lockfile)
-    if "debian" in stale:
-        resolution = _resolve_debian(spec.value, _need(online, spec), bench)
-        packages += resolution.packages
-        epoch = resolution.source_date_epoch
+    if "base" in stale:
+        resolved = resolve_base(spec, online=_need(online, spec), bench=bench)
+        packages += resolved.packages
+        epoch = resolved.source_date_epoch
     if "python" in stale and spec.value.python is not None:
-        packages += _resolve_python(spec.value, _need(online, spec), bench)
+        target = _target(spec.value, packages, epoch, online, bench)
+        packages += _resolve_python(spec.value.python, target, _need(online, spec), bench)
     if "node" in stale:
         found = _resolve_node(spec, source, online, bench)
         packages += found.packages
         lockfile = found.lockfile
     if "step" in stale and _step_inputs(spec.value):
-        packages += _resolve_step_inputs(spec.value, _need(online, spec), bench)
+        target = _target(spec.value, packages, epoch, online, bench)
+        packages += _resolve_step_inputs(spec.value, target, _need(online, spec), bench)
     ordered = sorted(packages, key=lambda p: (p.role, p.purl))
-    return Pins(packages=tuple(ordered), epoch=epoch, lockfile=lockfile)
+    return Pins(packages=tuple(ordered), epoch=epoch, lockfile=lockfile, context_sha256=context)
+
+
+def _target(
+    spec: Environment, packages: Sequence[Package], epoch: int, online: Online | None, bench: Workbench
+) -> python.Target:
+    """The interpreter that wheels have to fit: that of the base, which is built to ask it."""
+    if isinstance(spec.base, DebianBase):
+        return python.target_of(spec.base.debian)
+    pinned = [p for p in packages if _input_of(p) == "base"]
+    fetch(pinned, bench.store, online=online, say=bench.say, progress=bench.fetched)
+    bare = evolve(spec, python=None, node=None)
+    return python_of(build_environment(bare, pinned, epoch=epoch, bench=bench), bench)
 
 
 def _input_of(package: Package) -> str:
@@ -99,12 +119,12 @@ def _input_of(package: Package) -> str:
 def _changed(name: str, old: EnvironmentLock, spec: Spec[Environment]) -> bool:
     if name == "step":
         return {p.purl for p in old.package if p.role == "step"} != _step_inputs(spec.value)
-    key = {"debian": "base", "python": "python", "node": "node"}[name]
-    return bool(list(changes(old.original.get(key, {}), spec.document.get(key, {}))))
+    return bool(list(changes(old.original.get(name, {}), spec.document.get(name, {}))))
 
 
 def _suite_changed(old: EnvironmentLock | None, spec: Spec[Environment]) -> bool:
-    return old is None or old.original.get("base", {}).get("debian") != spec.value.base.debian
+    suite = spec.value.base.debian if isinstance(spec.value.base, DebianBase) else None
+    return old is None or suite is None or old.original.get("base", {}).get("debian") != suite
 
 
 def _need(online: Online | None, spec: Spec[Environment]) -> Online:
@@ -118,18 +138,12 @@ def _need(online: Online | None, spec: Spec[Environment]) -> Online:
     return online
 
 
-def _resolve_debian(spec: Environment, online: Online, bench: Workbench) -> debian.DebianResolution:
-    bench.say(f"resolving Debian {spec.base.debian}")
+def _resolve_python(
+    request: PythonRequest, target: python.Target, online: Online, bench: Workbench
+) -> Sequence[Package]:
+    bench.say(f"resolving Python {target.python} packages as of {request.exclude_newer}")
     with bench.store.scratch("resolve") as work:
-        return debian.resolve(spec.base, online=online, work=work / "apt")
-
-
-def _resolve_python(spec: Environment, online: Online, bench: Workbench) -> Sequence[Package]:
-    assert spec.python is not None
-    target = python.target_of(spec.base.debian)
-    bench.say(f"resolving Python {target.python} packages as of {spec.python.exclude_newer}")
-    with bench.store.scratch("resolve") as work:
-        return python.resolve(spec.python, online=online, work=work, python=target.python, glibc=target.glibc)
+        return python.resolve(request, online=online, work=work, python=target.python, glibc=target.glibc)
 
 
 def _resolve_node(
@@ -159,11 +173,14 @@ def _step_inputs(spec: Environment) -> set[str]:
     return {purl for step in spec.step for purl in step.inputs}
 
 
-def _resolve_step_inputs(spec: Environment, online: Online, bench: Workbench) -> Sequence[Package]:
+def _resolve_step_inputs(
+    spec: Environment, target: python.Target, online: Online, bench: Workbench
+) -> Sequence[Package]:
     bench.say("resolving what steps work on")
-    purls, target = sorted(_step_inputs(spec)), python.target_of(spec.base.debian)
     with bench.store.scratch("resolve") as work:
-        return tuple(inputs.resolve(purls, target=target, store=bench.store, online=online, work=work))
+        return tuple(
+            inputs.resolve(sorted(_step_inputs(spec)), target=target, store=bench.store, online=online, work=work)
+        )
 
 
 def _lock(spec: Spec[Environment], pins: Pins, built: BuiltEnvironment) -> EnvironmentLock:
@@ -176,6 +193,7 @@ def _lock(spec: Spec[Environment], pins: Pins, built: BuiltEnvironment) -> Envir
         source_date_epoch=pins.epoch,
         spec_sha256=spec.sha256,
         original=spec.document,
+        context_sha256=pins.context_sha256,
         layer=built.layers,
         warning=built.warnings,
         built=built.built,

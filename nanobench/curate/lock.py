@@ -15,11 +15,11 @@ from nanobench.errors import Refused
 from nanobench.gates.judge import Judged, judge_all
 from nanobench.gates.relock import Inputs, case_of, lock_of, remember_trials
 from nanobench.image.workbench import Workbench
-from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
+from nanobench.model.lock import EnvironmentLock, HarnessLock, LockedImage, TaskLock
 from nanobench.model.task import GitSource
 from nanobench.project.files import Project
 
-INPUTS = ("source", "debian", "python", "node", "step", "harness", "recipe")
+INPUTS = ("source", "base", "python", "node", "step", "harness", "recipe")
 """What ``--upgrade-input`` can name; ``--upgrade`` names all."""
 
 
@@ -79,7 +79,7 @@ def lock_task(
     )
     case = case_of(inputs, bench=bench)
     judged = judge_all(case)
-    _check_gates(task_id, judged)
+    _check_gates(task_id, judged, case.image.locked())
     remember_trials(case)
     lock = lock_of(inputs, case, judged)
     written = [
@@ -113,8 +113,8 @@ def _check_reproduced(old: EnvironmentLock | None, new: EnvironmentLock) -> None
         )
 
 
-def _check_gates(task_id: str, judged: tuple[Judged, ...]) -> None:
-    failed = [j for j in judged if j.finding.verdict != "pass"]
+def _check_gates(task_id: str, judged: tuple[Judged, ...], image: LockedImage) -> None:
+    failed = [j for j in judged if not j.verdict.admitted(image)]
     if failed:
         raise Refused(
             "NB_GATE_FAILED",

@@ -11,10 +11,12 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from attrs import frozen
 
+from nanobench.archives.names import plain
+from nanobench.archives.slices import Slice
 from nanobench.archives.tar import Header, Readable
 from nanobench.archives.untar import Body, TarReader
 from nanobench.errors import Refused
@@ -113,32 +115,6 @@ def _decompressed(file: BinaryIO, name: str, size: int, limit: int, where: str) 
         raise Refused("NB_DEB", f"{name}: {error}", where=where) from None
 
 
-class Slice(io.RawIOBase):
-    """The next ``size`` bytes of ``file``, as a file that only reads on; ``owned``: closes it too."""
-
-    def __init__(self, file: BinaryIO, size: int, *, owned: bool = False) -> None:
-        self._file, self._left, self._owned = file, size, owned
-
-    def close(self) -> None:
-        """Close this view, and the file below when it is owned."""
-        if self._owned:
-            self._file.close()
-        super().close()
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """The next bytes; EOFError when the file ends before its promised size."""
-        piece = self._file.read(min(len(buffer), self._left))
-        if not piece and self._left:
-            raise EOFError("cut off")
-        buffer[: len(piece)] = piece
-        self._left -= len(piece)
-        return len(piece)
-
-
 def _plain_pieces(source: Slice) -> Iterator[bytes]:
     while piece := source.read(_PIECE):
         yield piece
@@ -177,8 +153,3 @@ def _files(pieces: Iterator[bytes], where: str) -> dict[str, bytes]:
     """The regular files of a small tar, whole, by path."""
     found = _tar_members(io.BytesIO(b"".join(pieces)), where)
     return {plain(header.path): body.read(header.size) for header, body in found if header.kind == "file"}
-
-
-def plain(name: str) -> str:
-    """A tar member's name without the leading ``./`` and a final slash; empty for the root."""
-    return name.removeprefix("./").rstrip("/") if name != "." else ""

@@ -8,8 +8,9 @@ from pathlib import PurePosixPath
 from nanobench.ecosystems.deb_scripts import Alternative, alternatives, unmet
 from nanobench.ecosystems.deb_tree import MERGED, Tree, canonical
 from nanobench.ecosystems.deb_unpack import Installed
+from nanobench.ecosystems.furnishing import EMPTY, GROUP, HOSTS, OPEN, OWNED, PASSWD, PLACES
 from nanobench.errors import Refused
-from nanobench.sandbox.interface import HOME, MOUNTS, SANDBOX_UID, WORKSPACE
+from nanobench.sandbox.interface import SANDBOX_UID
 
 _CERTIFICATES = "usr/share/ca-certificates/"
 _LOADER_CONFIG = "etc/ld.so.conf.d/"
@@ -17,14 +18,12 @@ _LOADER_CONFIG = "etc/ld.so.conf.d/"
 _LOADER_PATH = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", "/usr/lib", "/usr/local/lib"}
 _LOADER_PATH |= {"/usr/local/lib/x86_64-linux-gnu"}
 
-_HOSTS = b"127.0.0.1\tlocalhost nanobench\n::1\tlocalhost ip6-localhost ip6-loopback\n"
-
 _DIRECTORIES = (
-    *("dev", "etc/opt", "home", "media", "mnt", "opt", "proc", "run", "srv", "sys", "usr/lib64", "usr/local/bin"),
+    *(*EMPTY, "etc/opt", "home", "media", "mnt", "opt", "srv", "usr/lib64", "usr/local/bin"),
     *("usr/local/etc", "usr/local/games", "usr/local/include", "usr/local/lib", "usr/local/sbin", "usr/local/share"),
-    *("usr/local/src", "var/cache", "var/lib", "var/log", "var/opt", "var/spool", "opt/venv", MOUNTS[1:]),
+    *("usr/local/src", "var/cache", "var/lib", "var/log", "var/opt", "var/spool", *PLACES),
 )
-_OPEN = ("tmp", "var/tmp", "run/lock")
+_OPEN = (*OPEN, "run/lock")
 
 _COPIES = (
     ("usr/share/base-files/nsswitch.conf", "etc/nsswitch.conf"),
@@ -44,7 +43,7 @@ def apply(tree: Tree, packages: Sequence[Installed]) -> tuple[str, ...]:
     for source, path in _COPIES:
         tree.copy(source, path)
     _users(tree, packages)
-    tree.file("etc/hosts", _HOSTS)
+    tree.file("etc/hosts", HOSTS)
     _time_zone(tree)
     _certificates(tree)
     found, computed = alternatives(packages)
@@ -65,8 +64,8 @@ def _directories(tree: Tree) -> None:
     for path in _OPEN:
         tree.directory(path, 0o1777)
     tree.directory("root", 0o700)
-    for path in (WORKSPACE, HOME):
-        tree.directory(path[1:], owner=SANDBOX_UID)
+    for path in OWNED:
+        tree.directory(path, owner=SANDBOX_UID)
 
 
 def _users(tree: Tree, packages: Sequence[Installed]) -> None:
@@ -75,10 +74,8 @@ def _users(tree: Tree, packages: Sequence[Installed]) -> None:
     group = _needed(tree, "usr/share/base-passwd/group.master")
     if any(package.name == "apt" for package in packages):
         passwd += b"_apt:*:42:65534::/nonexistent:/usr/sbin/nologin\n"
-    name = HOME.rpartition("/")[2]
-    passwd += f"{name}:*:{SANDBOX_UID}:{SANDBOX_UID}::{HOME}:/bin/bash\n".encode()
-    tree.file("etc/passwd", passwd)
-    tree.file("etc/group", group + f"{name}:*:{SANDBOX_UID}:\n".encode())
+    tree.file("etc/passwd", passwd + PASSWD.format("/bin/bash").encode())
+    tree.file("etc/group", group + GROUP.encode())
 
 
 def _needed(tree: Tree, path: str) -> bytes:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-from attrs import frozen
 from packageurl import PackageURL
 
 from nanobench.ecosystems.deb_control import stanzas
 from nanobench.ecosystems.deb_keys import pinned_keyring
+from nanobench.ecosystems.furnishing import Resolution
 from nanobench.ecosystems.online import Online
 from nanobench.ecosystems.registries import safe
 from nanobench.errors import CannotTell, MachineFailure, NanobenchError, Refused
@@ -35,15 +35,7 @@ _DIRECTORIES = (
 )
 
 
-@frozen(kw_only=True)
-class DebianResolution:
-    """Exactly one file a package, sorted by purl, and the date of the suite's InRelease in seconds."""
-
-    packages: tuple[Package, ...]
-    source_date_epoch: int
-
-
-def resolve(base: DebianBase, *, online: Online, work: Path) -> DebianResolution:
+def resolve(base: DebianBase, *, online: Online, work: Path) -> Resolution:
     """Resolve ``base`` against the archive as it is now, below the empty or missing directory ``work``.
 
     Only the suite's own archive is asked, not its updates and not the security archive: their superseded files
@@ -64,7 +56,7 @@ def resolve(base: DebianBase, *, online: Online, work: Path) -> DebianResolution
             failures.append(error)
             continue
         packages = apt.packages((*_ALWAYS, *base.packages))
-        return DebianResolution(packages=packages, source_date_epoch=apt.date())
+        return Resolution(packages=packages, source_date_epoch=apt.date())
     if len(failures) == 1:
         raise failures[0]
     # One mirror that lies weighs more than one that is down.

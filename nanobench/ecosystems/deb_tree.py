@@ -5,13 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import BinaryIO, cast
 
 from attrs import evolve, frozen
 
 from nanobench.archives.entries import Entry
-from nanobench.ecosystems.deb_archive import Slice
 from nanobench.errors import Refused
 
 MERGED = ("bin", "sbin", "lib", "lib64", "lib32", "libx32")
@@ -114,10 +111,3 @@ class Tree:
     def _put(self, entry: Entry) -> None:
         self._entries[entry.path] = entry
         self._claims[entry.path] = Claim(name="NanoBench")
-
-
-def part_of(file: Path, offset: int, size: int) -> BinaryIO:
-    """The ``size`` bytes at ``offset`` of ``file``, as a file that only reads on."""
-    stream = file.open("rb", buffering=0)
-    stream.seek(offset)
-    return cast(BinaryIO, Slice(cast(BinaryIO, stream), size, owned=True))

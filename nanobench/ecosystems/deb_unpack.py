@@ -13,12 +13,12 @@ from attrs import evolve, frozen
 from packageurl import PackageURL
 
 from nanobench.archives.entries import Entry
-from nanobench.archives.names import problem, shown
+from nanobench.archives.names import plain, problem, shown
+from nanobench.archives.slices import part_of
 from nanobench.archives.tar import Header
 from nanobench.ecosystems import deb_archive
-from nanobench.ecosystems.deb_archive import plain
 from nanobench.ecosystems.deb_control import stanzas
-from nanobench.ecosystems.deb_tree import ALIASES, Claim, Tree, canonical, part_of
+from nanobench.ecosystems.deb_tree import ALIASES, Claim, Tree, canonical
 from nanobench.errors import Refused
 from nanobench.model.lock import Package
 from nanobench.store.store import Store

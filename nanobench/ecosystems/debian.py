@@ -9,29 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from attrs import frozen
-
-from nanobench.archives.entries import Entry
 from nanobench.ecosystems import deb_effects
 from nanobench.ecosystems.deb_dpkg import write_database
-from nanobench.ecosystems.deb_resolve import DebianResolution, resolve
+from nanobench.ecosystems.deb_resolve import resolve
 from nanobench.ecosystems.deb_tree import Tree
 from nanobench.ecosystems.deb_unpack import unpack_all
+from nanobench.ecosystems.furnishing import Assembled, Resolution
 from nanobench.model.lock import Package
 from nanobench.store.store import Store
 
-__all__ = ["Assembled", "DebianResolution", "assemble", "resolve"]
-
-
-@frozen(kw_only=True)
-class Assembled:
-    """A root file system as entries. Their contents are read from the scratch directory: keep it until then.
-
-    ``warnings`` name every package whose scripts do more than what is emulated, sorted and unique.
-    """
-
-    entries: tuple[Entry, ...]
-    warnings: tuple[str, ...]
+__all__ = ["Assembled", "Resolution", "assemble", "resolve"]
 
 
 def assemble(packages: Sequence[Package], store: Store, scratch: Path, *, epoch: int) -> Assembled:

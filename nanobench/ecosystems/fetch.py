@@ -44,14 +44,16 @@ def fetch(
         progress: told the number of bytes of each piece that arrived (from several threads).
 
     Raises:
-        CannotTell: ``NB_OFFLINE`` when files are missing and the network is forbidden; ``NB_SOURCE_GONE`` when a
-            registry no longer has one; ``NB_UNREACHABLE`` when none answered. All missing files are listed.
+        CannotTell: ``NB_CAPTURED`` when one is missing that no registry has; ``NB_OFFLINE`` when files are missing
+            and the network is forbidden; ``NB_SOURCE_GONE`` when a registry no longer has one; ``NB_UNREACHABLE``
+            when none answered. All missing files are listed.
         Refused: ``NB_DIGEST`` when what came is not what is locked.
     """
     missing = {p.digest: p for p in packages if not store.has(p.digest)}
     if not missing:
         return
     wanted = tuple(sorted(missing.values(), key=lambda p: p.purl))
+    _check_captured(wanted, store)
     if online is None:
         raise CannotTell(
             "NB_OFFLINE",
@@ -66,6 +68,18 @@ def fetch(
     say(f"fetching {len(wanted)} files, {_mib(total)}")
     _raise_all(_Fetcher(store, online, progress).all(wanted))
     say(f"fetched {len(wanted)} files")
+
+
+def _check_captured(wanted: Iterable[Package], store: Store) -> None:
+    for package in (p for p in wanted if p.role == "captured"):
+        value = package.digest.partition(":")[2]
+        raise CannotTell(
+            "NB_CAPTURED",
+            "not in the store, and no registry has it: Docker built it where it was locked",
+            where=f"{store.root}: {package.digest}",
+            details=(f"in the store of that machine it is blobs/sha256/{value[:2]}/{value}",),
+            hint="get that file, run `nanobench store add FILE`, and try again",
+        )
 
 
 def _mib(size: int) -> str:
@@ -129,7 +143,8 @@ class _Fetcher:
         if self._stop.is_set():
             raise Unreachable(f"{safe(url)}: stopped")
         # Identity: the pinned bytes are the file's own, never those of a transfer coding.
-        with self._online.stream(url, headers={"Accept-Encoding": "identity"}) as response:
+        headers = {"Accept-Encoding": "identity", **self._locations.headers(package)}
+        with self._online.stream(url, headers=headers) as response:
             declared = response.headers.get("Content-Length")
             if declared is not None and declared != str(package.size):
                 raise _Wrong(f"{safe(url)}: {declared} bytes instead of {package.size}")

@@ -6,6 +6,9 @@ import threading
 
 from packageurl import PackageURL
 
+from nanobench.ecosystems import oci_reference
+from nanobench.ecosystems.oci_documents import MANIFEST_TYPES, MANIFESTS
+from nanobench.ecosystems.oci_token import authorization
 from nanobench.ecosystems.online import Gone, Online, Unreachable
 from nanobench.ecosystems.registries import safe
 from nanobench.errors import Refused
@@ -37,9 +40,25 @@ class Locations:
             bases = (registries.npm(),)
         elif purl.type == "pypi":
             return self._pypi(package)
+        elif purl.type == "oci":
+            bases = (oci_reference.base(purl, registries),)
         else:
             raise Refused("NB_PURL", f"no registry is known for packages of type {purl.type!r}", where=package.purl)
         return tuple(f"{base}/{package.path}" for base in bases)
+
+    def headers(self, package: Package) -> dict[str, str]:
+        """What its registry wants to be shown for it.
+
+        Raises:
+            Gone, Unreachable: when the registry does not answer, or wants what we do not have.
+        """
+        purl = PackageURL.from_string(package.purl)
+        if purl.type != "oci":
+            return {}
+        repository, kind, _ = package.path.rsplit("/", 2)
+        base = oci_reference.base(purl, self._online.registries)
+        accept = {"Accept": ", ".join(MANIFEST_TYPES)} if kind == MANIFESTS else {}
+        return accept | authorization(base, repository, online=self._online)
 
     def _pypi(self, package: Package) -> tuple[str, ...]:
         project, _, name = package.path.rpartition("/")

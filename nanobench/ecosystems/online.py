@@ -82,7 +82,9 @@ class Online:
         """Record that ``url``'s host is contacted (by apt, uv or npm, which do not go through our client)."""
         self._hosts.note(url)
 
-    def get(self, url: str, *, limit: int, accept: str = "*/*") -> httpx.Response:
+    def get(
+        self, url: str, *, limit: int, accept: str = "*/*", headers: dict[str, str] | None = None
+    ) -> httpx.Response:
         """The whole answer, of at most ``limit`` bytes after decoding, with retries.
 
         Raises:
@@ -90,15 +92,31 @@ class Online:
         """
 
         def once() -> httpx.Response:
-            with self.stream(url, headers={"Accept": accept}) as response:
+            with self.stream(url, headers={"Accept": accept, **(headers or {})}) as response:
                 body = bytearray()
                 for chunk in self.paced(response.iter_bytes(), url):
                     body += chunk
                     if len(body) > limit:
                         raise Unreachable(f"{safe(url)}: more than {limit} bytes")
                 # The body is decoded already: its headers about the coding no longer hold.
-                headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() != "content-encoding"]
-                return httpx.Response(200, headers=headers, content=bytes(body), request=response.request)
+                kept = [(k, v) for k, v in response.headers.multi_items() if k.lower() != "content-encoding"]
+                return httpx.Response(200, headers=kept, content=bytes(body), request=response.request)
+
+        return self.retrying(url, once)
+
+    def challenge(self, url: str) -> str | None:
+        """What the server wants to be shown before it answers (its ``WWW-Authenticate``); None when it wants nothing.
+
+        Raises:
+            Gone, Unreachable: as :meth:`get`.
+        """
+
+        def once() -> str | None:
+            with self._answer(url, None) as response:
+                if response.status_code == 401:
+                    return str(response.headers.get("WWW-Authenticate", ""))
+                _check_status(response, url)
+                return None
 
         return self.retrying(url, once)
 
@@ -146,9 +164,15 @@ class Online:
         Raises:
             Gone, Unreachable: with a message that names the URL without credentials.
         """
+        with self._answer(url, headers) as response:
+            _check_status(response, url)
+            yield response
+
+    @contextmanager
+    def _answer(self, url: str, headers: dict[str, str] | None) -> Iterator[httpx.Response]:
+        """The answer to one GET, whatever its status."""
         try:
             with self._http().stream("GET", url, headers=headers) as response:
-                _check_status(response, url)
                 yield response
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
             message = f"{safe(url)}: {reason(error)}"

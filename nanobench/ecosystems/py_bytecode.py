@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nanobench.archives.entries import Entry
 from nanobench.ecosystems.installed import stamped
-from nanobench.ecosystems.py_sealed import PYTHON, VENV, run
+from nanobench.ecosystems.py_sealed import VENV, run
 from nanobench.ecosystems.workshop import Workshop
 from nanobench.errors import Refused
 from nanobench.sandbox.interface import MOUNTS, Mount
@@ -28,14 +28,14 @@ def bytecode(*, shop: Workshop) -> tuple[Entry, ...]:
     """
     out = shop.directory("bytecode")
     shop.engine.own(out)
+    interpreter = shop.target.command
     script = Path(__file__).with_name("py_inside_bytecode.py").read_text(encoding="utf-8")
-    library = f"/usr/lib/python{shop.target.python}"
     run(
         shop,
-        *(PYTHON, "-S", "-B", "-P", "-c", script, _OUT),
-        *("/usr/lib/python3/dist-packages", library, f"{VENV}/lib/python{shop.target.python}"),
+        *(interpreter, "-S", "-B", "-P", "-c", script, _OUT),
+        *("/usr/lib/python3/dist-packages", shop.target.library, f"{VENV}/lib/python{shop.target.python}"),
         phase="bytecode",
         mounts=(Mount(source=out, target=_OUT, writable=True),),
-        refusal=partial(Refused, "NB_BYTECODE", "the interpreter could not compile its modules", where=PYTHON),
+        refusal=partial(Refused, "NB_BYTECODE", "the interpreter could not compile its modules", where=interpreter),
     )
     return tuple(stamped(out, epoch=shop.epoch))

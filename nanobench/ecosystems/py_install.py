@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nanobench.archives.entries import Entry
 from nanobench.ecosystems.installed import tidied
-from nanobench.ecosystems.py_sealed import PYTHON, UV, VENV, Pinned, pins, run, tools, uv_install, wheels_of
+from nanobench.ecosystems.py_sealed import UV, VENV, Pinned, pins, run, tools, uv_install, wheels_of
 from nanobench.ecosystems.workshop import PINS, Workshop
 from nanobench.errors import Refused
 from nanobench.model.lock import Built, Package
@@ -55,7 +55,8 @@ def make_venv(path: Path, target: str, wheels: Sequence[Pinned], packages: Itera
     shop.engine.own(path)
     home = Mount(source=path, target=target, writable=True)
     refusal = partial(Refused, "NB_PYTHON_INSTALL", "the virtual environment could not be made", where=target)
-    run(shop, PYTHON, "-m", "venv", "--without-pip", target, phase="venv", mounts=(home,), refusal=refusal)
+    command = (shop.target.command, "-m", "venv", "--without-pip", target)
+    run(shop, *command, phase="venv", mounts=(home,), refusal=refusal)
     if not (path / shop.target.site_packages).is_dir():
         raise Refused(
             "NB_PYTHON_VERSION",

@@ -19,7 +19,6 @@ from nanobench.model.fields import Digest
 from nanobench.model.lock import Built, Package
 from nanobench.sandbox.interface import Mount
 
-PYTHON = "/usr/bin/python3"
 VENV = "/opt/venv"
 UV = f"{TOOLS}/uv"
 
@@ -47,14 +46,19 @@ def run(
     Raises:
         Refused: ``NB_PYTHON_ABSENT``, and what the command raises.
     """
-    if not any((layer / PYTHON[1:]).is_symlink() or (layer / PYTHON[1:]).exists() for layer in shop.layers):
+    if not has(shop, shop.target.command):
         raise Refused(
             "NB_PYTHON_ABSENT",
-            f"the image has no {PYTHON}",
+            f"the image has no {shop.target.command}",
             where="base.packages",
             hint='add "python3" to base.packages of the environment',
         )
     shop.command(*argv, phase=phase, refusal=refusal, mounts=mounts, env=env)
+
+
+def has(shop: Workshop, path: str) -> bool:
+    """Whether something is at the absolute ``path`` inside."""
+    return any((layer / path[1:]).is_symlink() or (layer / path[1:]).exists() for layer in shop.layers)
 
 
 def tools(shop: Workshop, packages: Iterable[Package]) -> Mount:

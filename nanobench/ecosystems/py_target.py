@@ -16,10 +16,21 @@ _LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
 
 @frozen(kw_only=True)
 class Target:
-    """CPython ``python`` (such as ``3.11``) on x86-64 Linux with that ``glibc`` (such as ``2.36``)."""
+    """CPython ``python`` (such as ``3.11``) on x86-64 Linux with that ``glibc`` (such as ``2.36``), at ``prefix``."""
 
     python: str
     glibc: str
+    prefix: str = "/usr"
+
+    @property
+    def command(self) -> str:
+        """The interpreter."""
+        return f"{self.prefix}/bin/python3"
+
+    @property
+    def library(self) -> str:
+        """Where its standard library lies."""
+        return f"{self.prefix}/lib/python{self.python}"
 
     @property
     def site_packages(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from nanobench.ecosystems.py_build import build_wheels
 from nanobench.ecosystems.py_bytecode import bytecode
 from nanobench.ecosystems.py_editable import Editable, editable
+from nanobench.ecosystems.py_find import find
 from nanobench.ecosystems.py_install import install
 from nanobench.ecosystems.py_resolve import resolve
 from nanobench.ecosystems.py_target import Target, target_of
@@ -21,6 +22,7 @@ __all__ = [
     "build_wheels",
     "bytecode",
     "editable",
+    "find",
     "install",
     "resolve",
     "target_of",

@@ -73,6 +73,17 @@ class Registries:
                     return _base(value.strip().strip("\"'"), str(path))
         return _default("npm", "/a/-/")
 
+    def images(self, host: str) -> str:
+        """The base URL of the registry of images on ``host``; only loopback is asked without TLS."""
+        own = self.env.get("NANOBENCH_IMAGE_REGISTRY")
+        if own:
+            return _base(own, "NANOBENCH_IMAGE_REGISTRY")
+        from docker.auth import INDEX_NAME, INDEX_URL  # few need it
+
+        place = urlsplit(INDEX_URL).netloc if host == INDEX_NAME else host
+        loopback = re.fullmatch(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?", host)
+        return _base(f"{'http' if loopback else 'https'}://{place}", "base.image")
+
     def ca_bundle(self) -> Path | None:
         """The certificate bundle to trust: named by the environment, else the system's, else ``None``."""
         named = [Path(self.env[name]) for name in _CA_VARIABLES if self.env.get(name)]

@@ -31,6 +31,7 @@ class Workshop:
         scratch: empty, private, on the store's file system; what is returned refers to files in it, so it must
             outlive that.
         epoch: source_date_epoch of the environment.
+        target: the image's interpreter, for who works with Python.
     """
 
     engine: Engine
@@ -38,8 +39,14 @@ class Workshop:
     layers: tuple[Path, ...]
     scratch: Path
     epoch: int
-    target: Target
+    _target: Target | None
     _serial: list[int] = field(factory=lambda: [0], init=False, repr=False, eq=False)
+
+    @property
+    def target(self) -> Target:
+        """The interpreter of the image."""
+        assert self._target is not None, "the environment asks for no Python"
+        return self._target
 
     def directory(self, purpose: str) -> Path:
         """A new empty directory in the scratch; the sandbox may be given it."""

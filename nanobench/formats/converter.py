@@ -140,26 +140,44 @@ def _expecting(container: type, hook: Any) -> Any:
     return checked
 
 
-def _alternatives(kind: Any) -> dict[str, type]:
-    """The classes of a union by what their ``type`` says; empty for everything that is no such union."""
+def alternatives(kind: Any) -> tuple[type, ...]:
+    """The classes of a union of nothing but classes; empty for everything else."""
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
-    if not members or not all(attrs.has(member) for member in members):
-        return {}
-    return {name: member for member in members for name in get_args(get_type_hints(member)["type"])}
+    return members if members and all(attrs.has(member) for member in members) else ()
+
+
+def names_of(member: type) -> tuple[str, ...]:
+    """What ``type`` says in a document of this class of a union; empty for a class told by its first key."""
+    return get_args(get_type_hints(member).get("type"))
+
+
+def first_key(member: type) -> str:
+    """The key that only this class of its union has."""
+    return attrs.fields(member)[0].name  # type: ignore[no-any-return]
 
 
 def _structure_alternative(converter: Converter, kind: Any) -> Any:
-    members = _alternatives(kind)
-    choices = ", ".join(map(repr, members))
+    members = alternatives(kind)
+    named = {name: member for member in members for name in names_of(member)}
+    keyed = {first_key(member): member for member in members}
 
-    def hook(value: Any, _: Any) -> Any:
-        _expect(dict, value)
+    def by_type(value: Any) -> type:
         if "type" not in value:
             raise FieldError("type", "missing")
         name = value["type"]
-        if type(name) is not str or name not in members:
-            raise FieldError("type", f"expected one of {choices}, found {_named(name)}")
-        return converter.structure(value, members[name])
+        if type(name) is not str or name not in named:
+            raise FieldError("type", f"expected one of {', '.join(map(repr, named))}, found {_named(name)}")
+        return named[name]
+
+    def by_key(value: Any) -> type:
+        found = [key for key in keyed if key in value]
+        if len(found) != 1:
+            raise WrongType(f"expected exactly one of {', '.join(keyed)}, found {' and '.join(found) or 'none'}")
+        return keyed[found[0]]
+
+    def hook(value: Any, _: Any) -> Any:
+        _expect(dict, value)
+        return converter.structure(value, by_type(value) if named else by_key(value))
 
     return hook
 
@@ -186,7 +204,7 @@ def _make() -> Converter:
         return _expecting(dict, mapping_structure_factory(kind, converter))
 
     converter.register_structure_hook_factory(
-        lambda t: bool(_alternatives(t)), lambda t: _structure_alternative(converter, t)
+        lambda t: bool(alternatives(t)), lambda t: _structure_alternative(converter, t)
     )
     converter.register_structure_hook_func(lambda t: t == Document, _plain_document)
 

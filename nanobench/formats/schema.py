@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
+from nanobench.formats.converter import alternatives, first_key, names_of
 from nanobench.model.fields import Document
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -73,7 +74,7 @@ def _generic_schema(hint: Any, definitions: dict[str, Document], *, open_world: 
     if origin in (Union, UnionType):
         nullable = [{"type": "null"}] if open_world and NoneType in arguments else []
         choices = inner + nullable
-        if len(choices) > 1 and all(attrs.has(a) for a in arguments):
+        if alternatives(hint):
             return _alternatives(arguments, inner)
         return choices[0] if len(choices) == 1 else {"anyOf": choices}
     if origin is tuple:
@@ -84,13 +85,18 @@ def _generic_schema(hint: Any, definitions: dict[str, Document], *, open_world: 
 
 
 def _alternatives(members: tuple[type, ...], schemas: list[Document]) -> Document:
-    """A table whose ``type`` says which class's rules hold, so that a validator names the key that breaks them."""
-    names = [list(get_args(get_type_hints(member)["type"])) for member in members]
+    """A table whose ``type``, or whose key that only one class has, says whose rules hold, so that a validator names
+    the key that breaks them."""
+    named = [list(names_of(member)) for member in members]
+    if not any(named):
+        keys = [{"required": [first_key(member)]} for member in members]
+        rules = [{"if": key, "then": schema} for key, schema in zip(keys, schemas, strict=True)]
+        return {"type": "object", "oneOf": keys, "allOf": rules}
     rules = [
         {"if": {"properties": {"type": {"enum": own}}, "required": ["type"]}, "then": schema}
-        for own, schema in zip(names, schemas, strict=True)
+        for own, schema in zip(named, schemas, strict=True)
     ]
-    every = [name for own in names for name in own]
+    every = [name for own in named for name in own]
     return {"type": "object", "required": ["type"], "properties": {"type": {"enum": every}}, "allOf": rules}
 
 

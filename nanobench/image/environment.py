@@ -1,4 +1,4 @@
-"""The layers that all tasks of an environment share: Debian, the Python packages, their bytecode, Node."""
+"""The layers that all tasks of an environment share: the base, the Python packages, their bytecode, Node."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 
-from nanobench.ecosystems import debian, node, python
-from nanobench.ecosystems.python import Workshop, target_of
+from nanobench.ecosystems import debian, image, node, python
+from nanobench.ecosystems.python import Target, Workshop, target_of
+from nanobench.errors import Refused
 from nanobench.formats.converter import structure, unstructure
+from nanobench.formats.digest import document_sha256
 from nanobench.image.layers import Packed, layer_tree, pack, pack_once
 from nanobench.image.workbench import Workbench
-from nanobench.model.environment import Environment
+from nanobench.model.environment import DebianBase, Environment
 from nanobench.model.fields import Document
 from nanobench.model.lock import Built, Layer, Lockfile, Package
 
-Role = Literal["debian", "python", "bytecode", "node"]
+Role = Literal["debian", "image", "captured", "python", "bytecode", "node"]
+_BASES: tuple[Role, ...] = ("debian", "image", "captured")
 _PYTHON = ("python", "python-build", "installer")
 
 
@@ -62,7 +65,7 @@ def build_environment(
         built=tuple(built),
         lockfile=lockfile,
     )
-    made = _debian_layer(made, bench)
+    made = _base_layer(made, bench)
     if spec.python is not None:
         made = _python_layer(made, bench)
         made = _bytecode_layer(made, bench)
@@ -74,28 +77,57 @@ def build_environment(
 @contextmanager
 def workshop(made: BuiltEnvironment, bench: Workbench, purpose: str) -> Iterator[Workshop]:
     """A workshop in the image made so far, with a scratch directory that lives as long as the block."""
+    target = python_of(made, bench) if made.spec.python else None
     with bench.store.scratch(purpose) as scratch:
-        yield Workshop(
-            engine=bench.engine,
-            store=bench.store,
-            layers=made.trees,
-            scratch=scratch,
-            epoch=made.epoch,
-            target=target_of(made.spec.base.debian),
-        )
+        yield _shop(made, bench, scratch, target)
 
 
-def _debian_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
-    pinned = tuple(p for p in made.packages if p.role == "debian")
+def _shop(made: BuiltEnvironment, bench: Workbench, scratch: Path, target: Target | None) -> Workshop:
+    return Workshop(
+        engine=bench.engine,
+        store=bench.store,
+        layers=made.trees,
+        scratch=scratch,
+        epoch=made.epoch,
+        target=target,
+    )
+
+
+def python_of(made: BuiltEnvironment, bench: Workbench) -> Target:
+    """The interpreter of the base: a Debian suite's own, or the one that an image has.
+
+    Raises:
+        Refused: ``NB_PYTHON_SUITE``, ``NB_PYTHON_ABSENT``.
+    """
+    if isinstance(made.spec.base, DebianBase):
+        return target_of(made.spec.base.debian)
+    recipe = document_sha256({"python of": made.layers[0].diff_id})
+    known = bench.store.recall(recipe)
+    if known is not None:
+        return Target(**known)
+    with bench.store.scratch("python") as scratch:
+        found = python.find(_shop(made, bench, scratch, None))
+    bench.store.remember(recipe, asdict(found))
+    return found
+
+
+def _base_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
+    role = next((role for role in _BASES if any(p.role == role for p in made.packages)), None)
+    if role is None:
+        raise Refused("NB_BASE", "nothing is pinned to build a base of", where=f"environments/{made.spec.name}.toml")
+    pinned = tuple(p for p in made.packages if p.role == role)
+    if role == "captured":  # it is the layer itself
+        return _with(made, role, Packed(diff_id=pinned[0].digest, size=pinned[0].size), bench)
 
     def make() -> Packed:
-        bench.say(f"building layer debian: {len(pinned)} packages")
-        with bench.store.scratch("debian") as scratch:
-            tree = debian.assemble(pinned, bench.store, scratch, epoch=made.epoch)
+        bench.say(f"building layer {role}: {len(pinned)} files")
+        with bench.store.scratch(role) as scratch:
+            assemble = debian.assemble if role == "debian" else image.assemble
+            tree = assemble(pinned, bench.store, scratch, epoch=made.epoch)
             return pack(bench.store, tree.entries, epoch=made.epoch, notes={"warnings": list(tree.warnings)})
 
-    packed = pack_once(bench.store, _recipe("debian", made, pinned), make)
-    return _with(made, "debian", packed, bench, warnings=tuple(packed.notes["warnings"]))
+    packed = pack_once(bench.store, _recipe(role, made, pinned), make)
+    return _with(made, role, packed, bench, warnings=tuple(packed.notes["warnings"]))
 
 
 def _python_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
@@ -146,5 +178,5 @@ def _recipe(role: str, made: BuiltEnvironment, packages: Sequence[Package]) -> D
         "below": [layer.diff_id for layer in made.layers],
         "packages": [[p.purl, p.role, p.digest] for p in packages],
         "epoch": made.epoch,
-        "suite": made.spec.base.debian,
+        "suite": made.spec.base.debian if isinstance(made.spec.base, DebianBase) else None,
     }

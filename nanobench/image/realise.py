@@ -102,6 +102,7 @@ def identity_differences(lock: TaskLock, built: BuiltTask) -> tuple[str, ...]:
         "image.manifest_digest": (lock.image.manifest_digest, found.manifest_digest),
         "image.config_digest": (lock.image.config_digest, found.config_digest),
         "image.source_date_epoch": (lock.image.source_date_epoch, found.source_date_epoch),
+        "image.captured": (lock.image.captured, found.captured),
         "source.commit": (lock.source.commit, built.repository.commit),
         "source.tree": (lock.source.tree, built.repository.tree),
         **{

@@ -58,6 +58,7 @@ class BuiltTask:
             config_digest=self.image.config_digest,
             source_date_epoch=self.environment.epoch,
             diff_ids=tuple(layer.diff_id for layer in self.image.layers),
+            captured=True if any(layer.role == "captured" for layer in self.image.layers) else None,
         )
 
 

@@ -8,6 +8,9 @@ from attrs import field, frozen
 
 from nanobench.model.fields import ENV_NAME, IDENTIFIER, RELATIVE_PATH, optional_text, text, texts, whole
 
+DATE = r"\d{4}-\d\d-\d\d"
+_BELOW = rf"(?=.*/){RELATIVE_PATH}"
+
 
 @frozen(kw_only=True)
 class DebianBase:
@@ -18,6 +21,41 @@ class DebianBase:
 
 
 @frozen(kw_only=True)
+class ImageBase:
+    """A published image for linux/amd64: ``registry/repository:tag``, ``…@sha256:digest``, or both.
+
+    A tag is looked up when the environment is locked; the lock pins the digest. Its variables, user and command are
+    not taken over.
+    """
+
+    image: str = text(r"[^\s]{1,512}")
+
+
+@frozen(kw_only=True)
+class DockerfileBase:
+    """A Dockerfile below ``environments/``, in a folder of its own, which is all that it can copy from.
+
+    Docker builds it once, when the environment is locked: what came out is *captured*. ``date`` is the time of
+    everything that the build wrote, and SOURCE_DATE_EPOCH in it.
+    """
+
+    dockerfile: str = text(_BELOW)
+    date: str = text(DATE)
+
+
+@frozen(kw_only=True)
+class DevcontainerBase:
+    """A ``devcontainer.json`` below ``environments/``: its ``image``, or its ``build`` (which needs a ``date``)."""
+
+    devcontainer: str = text(_BELOW)
+    date: str | None = optional_text(DATE)
+
+
+Base = DebianBase | ImageBase | DockerfileBase | DevcontainerBase
+"""Told apart by the key that only each of them has."""
+
+
+@frozen(kw_only=True)
 class PythonRequest:
     """Python packages for the suite's virtual environment, resolved as of ``exclude_newer``.
 
@@ -25,7 +63,7 @@ class PythonRequest:
     too, live in a build environment of their own, and are not in the image.
     """
 
-    exclude_newer: str = text(r"\d{4}-\d\d-\d\d")
+    exclude_newer: str = text(DATE)
     requirements: tuple[str, ...] = texts(nonempty=True)
     build_requirements: tuple[str, ...] = texts(default=())
 
@@ -49,7 +87,7 @@ class NodeRequest:
     manager: str = text(r"(npm|pnpm)@\d+\.\d+\.\d+")
     lockfile: Literal["project"] | None = None
     packages: tuple[str, ...] = texts(rf"{_NPM_NAME}@[^\s:/]+", default=())
-    before: str | None = optional_text(r"\d{4}-\d\d-\d\d")
+    before: str | None = optional_text(DATE)
     filters: tuple[str, ...] = texts(rf"\.|\./[^\s{{}}!*]+|{_NPM_NAME}(\.\.\.)?", default=())
     scripts: tuple[str, ...] = texts(_NPM_NAME, default=())
 
@@ -106,7 +144,7 @@ class Environment:
 
     schema: Literal[1]
     name: str = text(IDENTIFIER)
-    base: DebianBase
+    base: Base
     python: PythonRequest | None = None
     node: NodeRequest | None = None
     step: tuple[Step, ...] = field(default=(), metadata={"unique_key": "name"})

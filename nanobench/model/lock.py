@@ -43,14 +43,16 @@ class Package:
     """One file of one package.
 
     ``path`` is its place below the registry of the purl's type (deb: the pool path; pypi: ``project/file`` of
-    the simple index; npm: ``name/-/file.tgz``). ``digest`` is ``sha256:…`` or the ecosystem's own ``sha512:…``.
-    ``role`` says what it is for: ``debian``, ``python``, ``python-build``, ``installer``, ``npm``, ``node`` (Node
+    the simple index; npm: ``name/-/file.tgz``; oci: ``repository/blobs/digest``, and the purl's ``repository_url`` is
+    the curator's own word). ``digest`` is ``sha256:…`` or the ecosystem's own ``sha512:…``.
+    ``role`` says what it is for: ``debian``, ``image`` (manifest, configuration and layers of a published image),
+    ``captured`` (a layer that no registry has), ``python``, ``python-build``, ``installer``, ``npm``, ``node`` (Node
     itself; in an environment its package manager too), ``step`` (what a step works on).
     ``target`` is where the harness closure unpacks it (``node_modules/…``).
     """
 
     purl: str = text(PURL)
-    role: Literal["debian", "python", "python-build", "installer", "npm", "node", "step"]
+    role: Literal["debian", "image", "captured", "python", "python-build", "installer", "npm", "node", "step"]
     path: str = text(RELATIVE_PATH)
     digest: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
@@ -71,7 +73,7 @@ class Built:
 class Layer:
     """One uncompressed layer: its diff_id (sha256 of the tar) and its size in bytes."""
 
-    role: Literal["debian", "python", "bytecode", "node", "task"]
+    role: Literal["debian", "image", "captured", "python", "bytecode", "node", "task"]
     diff_id: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
 
@@ -101,7 +103,10 @@ def _unique_packages(packages: tuple[Package, ...]) -> None:
 
 @frozen(kw_only=True)
 class EnvironmentLock:
-    """Every package and every layer of one environment. ``original`` is the spec's parsed document."""
+    """Every package and every layer of one environment. ``original`` is the spec's parsed document.
+
+    ``context_sha256`` is of the folder that a Dockerfile or devcontainer.json lies in, as a canonical tar.
+    """
 
     version: Literal[1]
     revision: int = whole(1, 1000)
@@ -111,6 +116,7 @@ class EnvironmentLock:
     source_date_epoch: int = whole(0, 2**33)
     spec_sha256: str = text(SHA256)
     original: Document
+    context_sha256: str | None = optional_text(SHA256)
     layer: tuple[Layer, ...]
     warning: tuple[str, ...] = texts(default=())
     built: tuple[Built, ...] = ()
@@ -203,13 +209,17 @@ class LockedSource:
 
 @frozen(kw_only=True)
 class LockedImage:
-    """The image's identity: an engine's image is ours when its id is one of the two and its diff_ids are these."""
+    """The image's identity: an engine's image is ours when its id is one of the two and its diff_ids are these.
+
+    ``captured``: its base was built once, by Docker from a Dockerfile; that this can be done again is not promised.
+    """
 
     platform: Literal["linux/amd64"]
     manifest_digest: Digest = text(DIGEST)
     config_digest: Digest = text(DIGEST)
     source_date_epoch: int = whole(0, 2**33)
     diff_ids: tuple[Digest, ...] = texts(DIGEST, nonempty=True)
+    captured: Literal[True] | None = None
 
 
 @frozen(kw_only=True)
@@ -228,6 +238,12 @@ class GateVerdict:
     name: str = text(IDENTIFIER)
     verdict: Verdict
     evidence_sha256: str = text(SHA256)
+
+    def admitted(self, image: LockedImage) -> bool:
+        """May a usable lock hold it? A pass; and the one unknown: whether a captured image can be built again."""
+        return self.verdict == "pass" or (
+            (self.name, self.verdict) == ("image", "unknown") and image.captured is not None
+        )
 
 
 @frozen(kw_only=True)

@@ -61,11 +61,15 @@ def _cut(text: str, start: int = 0) -> str:
     return f"{'…' * (start > 0)}{text[start:end]}{'…' * (end < len(text))}"
 
 
-def environment_reasons(lock: EnvironmentLock, document: Document) -> tuple[str, ...]:
-    """Why an environment lock is stale for its spec's parsed document."""
+def environment_reasons(
+    lock: EnvironmentLock, document: Document, context_sha256: str | None = None
+) -> tuple[str, ...]:
+    """Why an environment lock is stale for its spec's parsed document and the folder that it is built from."""
     where = f"environments/{lock.name}.toml"
+    before, now = lock.context_sha256 or "none", context_sha256 or "none"
     return (
         *(f"{where}: {reason}" for reason in changes(lock.original, document)),
+        *((f"{where}: base: its folder: locked sha256 {before}, now {now}",) if before != now else ()),
         *_self_reasons(f"locks/environments/{lock.name}.lock.toml", lock),
         *age(f"locks/environments/{lock.name}.lock.toml", lock),
     )
@@ -113,12 +117,13 @@ def reference_reason(reference: Reference, folder: str, sha256: str | None) -> t
 
 def gate_reasons(lock: TaskLock) -> tuple[str, ...]:
     """The gates that the lock's revision asks for and that it has not passed."""
-    verdicts = {gate.name: gate.verdict for gate in lock.gate}
+    found = {gate.name: gate for gate in lock.gate}
+    where = f"locks/{lock.task}.lock.toml"
     asked = REVISION_GATES.get(lock.revision, REVISION_GATES[LOCK_REVISION])
     return tuple(
-        f"locks/{lock.task}.lock.toml: gate {name}: {verdicts.get(name, 'missing')}, must be pass"
+        f"{where}: gate {name}: {found[name].verdict if name in found else 'missing'}, must be pass"
         for name in asked
-        if verdicts.get(name) != "pass"
+        if name not in found or not found[name].admitted(lock.image)
     )
 
 

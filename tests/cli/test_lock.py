@@ -76,7 +76,7 @@ def test_without_a_lock_a_task_is_not_current_and_the_command_is_named(
     [
         ([], "known tasks: unidiff-1.0.1"),
         (["no-such-task"], "known tasks: unidiff-1.0.1"),
-        (["unidiff-1.0.1", "--upgrade-input", "weather"], "debian, python"),
+        (["unidiff-1.0.1", "--upgrade-input", "weather"], "base, python"),
     ],
 )
 def test_wrong_usage_is_exit_2_and_says_what_there_is(

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from nanobench.archives.layer import LayerFacts, write_layer
 from nanobench.archives.unpack import unpack_layer
-from nanobench.ecosystems.debian import DebianResolution, assemble, resolve
+from nanobench.ecosystems.debian import Resolution, assemble, resolve
 from nanobench.ecosystems.fetch import Online, fetch
 from nanobench.model.environment import DebianBase
 from nanobench.sandbox.bubblewrap import Bubblewrap
@@ -28,7 +28,7 @@ BASE = DebianBase(debian="bookworm", packages=("python3", "python3-venv"))
 
 @frozen
 class Real:
-    resolution: DebianResolution
+    resolution: Resolution
     facts: LayerFacts
     warnings: tuple[str, ...]
     tree: Path
