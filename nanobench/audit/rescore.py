@@ -12,9 +12,8 @@ from nanobench.gateway.exchange import OWN_FAULTS, Exchange
 from nanobench.gateway.request import read_request
 from nanobench.gateway.summary import Summary, summarise
 from nanobench.gateway.upstream import Pins
-from nanobench.harness.contract import Contract
+from nanobench.harness.contract import Contract, ParsedReport
 from nanobench.harness.ending import ending
-from nanobench.harness.report import Report
 from nanobench.model.lock import TaskLock
 from nanobench.model.provider import Arm
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Score
@@ -52,7 +51,10 @@ def rescore(result: CellResult, lock: TaskLock, arm: Arm, raw: RawFiles, contrac
     yield from _differ("usage", result.usage, summary.usage)
     yield from _differ("seed", result.seed, pins.seed)
     yield from _differ("sampling_pinned", result.sampling_pinned, summary.sampling_pinned)
-    yield from _differ("reported_files_changed", result.reported_files_changed, _reported(raw.report, contract))
+    report = _report(raw.report, contract)
+    reported = report.report.filesChanged if report else None
+    yield from _differ("reported_files_changed", result.reported_files_changed, reported)
+    yield from _differ("unknown_fields", result.unknown_fields, report.unknown if report else ())
     yield from _differ("cause", result.cause, result.attempts[-1].cause)
     possible = _possible(raw, summary, contract)
     yield from _against_files(result.cause, possible, raw, summary)
@@ -124,20 +126,14 @@ def _attempts(attempts: tuple[Attempt, ...]) -> Iterator[str]:
 def said_in(report: bytes | None, contract: Contract) -> str | None:
     """The agent's final text by its report; None when there is no sound one."""
     found = _report(report, contract)
-    return found.finalText if found else None
+    return found.report.finalText if found else None
 
 
-def _reported(report: bytes | None, contract: Contract) -> tuple[str, ...] | None:
-    found = _report(report, contract)
-    return found.filesChanged if found else None
-
-
-def _report(report: bytes | None, contract: Contract) -> Report | None:
+def _report(report: bytes | None, contract: Contract) -> ParsedReport | None:
     try:
-        parsed = contract.parse(report or b"")
+        return contract.parse(report or b"")
     except Refused:
         return None
-    return parsed.report if parsed else None
 
 
 def record_of(result: CellResult, outcomes: bytes) -> GradingRecord:

@@ -230,6 +230,9 @@ def _tell(results: tuple[CellResult, ...], destination: Path, *, as_json: bool) 
         "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
         as_json=as_json,
     )
+    strange = sorted({f"{r.cell.harness}: {name}" for r in results for name in r.unknown_fields})
+    if strange:
+        common.say(f"reported, and unknown to the contract of the report: {', '.join(strange)}")
     unscored = Counter(result.cause.value for result in results if result.score is None)
     if unscored:
         causes = ", ".join(f"{count} {cause}" for cause, count in sorted(unscored.items()))

@@ -115,7 +115,8 @@ class Contract:
         parts: list[tuple[str, type, Document]] = [("", self.kind, document)]
         parts += [("usage.", ReportedUsage, known.get("usage", {}))]
         parts += [("toolCalls[].", ToolCall, call) for call in document["toolCalls"]]
-        found = {f"{prefix}{name}"[:_NAME] for prefix, kind, part in parts for name in part.keys() - _fields(kind)}
+        strange = ((prefix, name) for prefix, kind, part in parts for name in part.keys() - _fields(kind))
+        found = {f"{prefix}{name or '(empty)'}"[:_NAME] for prefix, name in strange}
         return tuple(sorted(found)[:_MAX_UNKNOWN])
 
 

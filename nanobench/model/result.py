@@ -152,7 +152,8 @@ class Attempt:
 class CellResult:
     """One finished cell. ``score`` is absent when the run was not the agent's to lose (see the cause table).
 
-    ``weak_limits`` names the limits that the engine could only watch, not enforce, on the machine of the run.
+    ``unknown_fields`` names what the report says that its contract does not know; ``weak_limits`` the limits that the
+    engine could only watch, not enforce, on the machine of the run.
     ``sampling_pinned``: every answer was sampled with the arm's temperature and this ``seed``. Where not, the run is
     not deterministic.
     """
@@ -168,6 +169,7 @@ class CellResult:
     attempts: tuple[Attempt, ...] = field(metadata={"min_items": 1})
     files_changed: tuple[str, ...] = texts(default=())
     reported_files_changed: tuple[str, ...] | None = None
+    unknown_fields: tuple[str, ...] = texts(default=())
     dropped: tuple[str, ...] = texts(default=())
     usage: Usage
     sampling_pinned: bool

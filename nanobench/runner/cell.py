@@ -116,6 +116,7 @@ def _result(
         attempts=(attempt,),
         files_changed=session.taken.files_changed,
         reported_files_changed=report.report.filesChanged if report else None,
+        unknown_fields=report.unknown if report else (),
         dropped=session.taken.dropped,
         usage=session.summary.usage,
         sampling_pinned=session.summary.sampling_pinned,

@@ -63,6 +63,7 @@ def test_a_better_score_is_named_with_both_values(problems: Callable[..., list[s
         ("files_changed", ("unidiff/patch.py",)),
         ("reported_files_changed", ("unidiff/patch.py",)),
         ("reported_files_changed", None),
+        ("unknown_fields", ("steps",)),
         ("sampling_pinned", False),
         ("seed", 7),
         ("usage", Usage(steps=0, tool_calls=0)),

@@ -120,6 +120,8 @@ def test_a_report_of_unknown_fields_alone_is_named_in_bounds() -> None:
     parsed = NEW.parse(encode(GOOD | {f"{number:05d}" + "x" * 5000: 1 for number in range(1000)}))
     assert parsed is not None
     assert len("".join(parsed.unknown)) <= 20 * 100
+    nameless = NEW.parse(encode(GOOD | {"": 1}))
+    assert nameless is not None and nameless.unknown == ("(empty)",)
 
 
 @pytest.mark.parametrize("extra", [b"{}", b" x", b"\x00", b"[1]", encode(GOOD)])
