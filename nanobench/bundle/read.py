@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from attrs import frozen
@@ -14,13 +14,18 @@ from attrs import frozen
 from nanobench.bundle.write import MANIFEST, RUN, blob_name, blobs_of, cell_name
 from nanobench.errors import NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
-from nanobench.formats.documents import read_json
+from nanobench.formats.documents import read_json, read_lock
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.result import BundleManifest, Cause, Cell, CellResult, RunManifest
-from nanobench.project.files import L, Locked, read_lock_file
+from nanobench.project.files import L, Locked
+from nanobench.sources.quoting import display
+from nanobench.store.plain import read_below
 
 MAX_FILE = 512 << 20
 MAX_FILES = 200_000
+_DEEPEST = 3
+_NAMED = 1000
+"""How many files are named that do not belong to the bundle; there may be millions."""
 
 
 @frozen
@@ -73,9 +78,9 @@ class Bundle:
 
     def integrity_problems(self) -> Iterator[str]:
         """Every file that is missing, changed or not named, and every cell or blob that the run lacks."""
-        present = set(_walk(self.root))
-        for name in sorted(present - set(self.manifest.files) - {MANIFEST}):
-            yield f"{name}: not in the manifest"
+        foreign = (name for name in _present(self.root) if name not in self.manifest.files and name != MANIFEST)
+        for name in sorted(islice(foreign, _NAMED)):
+            yield f"{display(os.fsencode(name))}: not in the manifest"
         for name in sorted(self.manifest.files):
             try:
                 self.read(name)
@@ -147,8 +152,8 @@ class Bundle:
                 yield f"{blob_name(transcript)}: is the transcript of {', '.join(ids)}"
 
     def _lock(self, name: str, kind: type[L]) -> Locked[L]:
-        self.read(f"locks/{name}")
-        return read_lock_file(self.root / "locks" / name, kind, where=f"{self.root}/locks/{name}")
+        data, path = self.read(f"locks/{name}"), self.root / "locks" / name
+        return Locked(path=path, value=read_lock(data, kind, where=str(path)), sha256=sha256_hex(data))
 
 
 def open_bundle(root: Path) -> Bundle:
@@ -186,30 +191,26 @@ def _checked(root: Path, manifest: BundleManifest, name: str) -> bytes:
 
 
 def _read(root: Path, name: str) -> bytes:
-    path = root / name
-    if not _is_inside(root, name):
-        raise Refused("NB_BUNDLE_PATH", "leads out of the bundle", where=f"{root}/{name}")
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return read_below(root, name, limit=MAX_FILE)
     except OSError as error:
         raise Refused("NB_BUNDLE_BYTES", f"cannot be read: {error.strerror}", where=f"{root}/{name}") from None
-    with os.fdopen(handle, "rb") as file:
-        facts = os.fstat(handle)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_FILE:
-            raise Refused("NB_BUNDLE_BYTES", f"no regular file of at most {MAX_FILE} bytes", where=f"{root}/{name}")
-        return file.read()
 
 
-def _is_inside(root: Path, name: str) -> bool:
-    if any(part in ("", ".", "..") for part in name.split("/")):
-        return False
-    try:
-        return (root / name).resolve().is_relative_to(root.resolve())
-    except (OSError, RuntimeError, ValueError):  # a loop of links, or no name at all
-        return False
-
-
-def _walk(root: Path) -> Iterator[str]:
-    for folder, folders, names in os.walk(root, followlinks=False):
-        for name in (*names, *(f for f in folders if Path(folder, f).is_symlink())):
-            yield Path(folder, name).relative_to(root).as_posix()
+def _present(root: Path) -> Iterator[str]:
+    """Everything in the bundle but directories; one that is too deep for a bundle, or closed, is named as it is."""
+    pending = [""]
+    while pending:
+        above = pending.pop()
+        try:
+            listing = os.scandir(root / above)
+        except PermissionError:
+            yield above
+            continue
+        with listing:
+            for entry in listing:
+                name = above + entry.name
+                if entry.is_dir(follow_symlinks=False) and name.count("/") < _DEEPEST:
+                    pending.append(f"{name}/")
+                else:
+                    yield name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from nanobench.archives.names import to_bytes
 from nanobench.ecosystems.deb_scripts import Alternative, alternatives, unmet
 from nanobench.ecosystems.deb_tree import MERGED, Tree, canonical
 from nanobench.ecosystems.deb_unpack import Installed
@@ -79,10 +80,9 @@ def _users(tree: Tree, packages: Sequence[Installed]) -> None:
 
 
 def _needed(tree: Tree, path: str) -> bytes:
-    try:
-        return tree.read(path)
-    except KeyError:
-        raise Refused("NB_DEB", "not a Debian base: this file is missing", where=path) from None
+    if path not in tree:
+        raise Refused("NB_DEB", "not a Debian base: this file is missing", where=path)
+    return tree.read(path)
 
 
 def _time_zone(tree: Tree) -> None:
@@ -95,7 +95,8 @@ def _certificates(tree: Tree) -> None:
     paths = tree.below(_CERTIFICATES, ".crt")
     if not paths:
         return
-    tree.file("etc/ca-certificates.conf", "".join(f"{p.removeprefix(_CERTIFICATES)}\n" for p in paths).encode())
+    listing = "".join(f"{path.removeprefix(_CERTIFICATES)}\n" for path in paths)
+    tree.file("etc/ca-certificates.conf", to_bytes(listing))
     tree.file("etc/ssl/certs/ca-certificates.crt", b"".join(tree.read(p).rstrip(b"\n") + b"\n" for p in paths))
     for path in paths:
         tree.symlink(f"etc/ssl/certs/{PurePosixPath(path).stem}.pem", f"/{path}")

@@ -66,16 +66,16 @@ def certificates(keyring: bytes) -> Iterator[tuple[str, bytes]]:
     Raises:
         ValueError: the bytes are not a keyring, or use an encoding that keyrings do not need.
     """
-    fingerprint, collected = "", b""
+    fingerprint, collected = "", bytearray()
     for tag, body, packet in _packets(keyring):
         if tag == _PUBLIC_KEY:
             if collected:
-                yield fingerprint, collected
-            fingerprint, collected = _fingerprint(body), packet
+                yield fingerprint, bytes(collected)
+            fingerprint, collected = _fingerprint(body), bytearray(packet)
         elif tag in _PARTS and collected:
             collected += packet
     if collected:
-        yield fingerprint, collected
+        yield fingerprint, bytes(collected)
 
 
 def _choose(keyring: bytes, pinned: frozenset[str], where: str) -> bytes:
@@ -146,5 +146,5 @@ def _keyring_path(packages_xz: bytes) -> str | None:
     start = text.find(wanted)
     if start < 0:
         return None
-    lines = text[start + 1 : start + (1 << 16)].decode("utf-8", "replace").splitlines()
-    return next(stanzas(lines)).get("Filename")
+    lines = text[start + 1 : start + (1 << 16)].decode("utf-8", "replace").split("\n")
+    return next(stanzas(lines), {}).get("Filename")

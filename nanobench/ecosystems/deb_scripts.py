@@ -10,8 +10,11 @@ from attrs import frozen
 
 from nanobench.ecosystems.deb_unpack import Installed
 
-_COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
-_ALTERNATIVE = re.compile(r"update-alternatives[^\n;&|]*?(--install\s[^\n;&|]*)")
+# Whatever may repeat is bounded, or ends at the line: a script must not cost the square of its length.
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_ALTERNATIVE = re.compile(r"update-alternatives[^\n;&|]{0,200}?(--install\s[^\n;&|]*)")
+
+_PRIORITY = re.compile(r"[0-9]{1,9}")
 
 _EFFECTS = {
     "sets file capabilities": re.compile(r"\bsetcap\b"),
@@ -26,7 +29,7 @@ _EFFECTS = {
         r"|mktexlsr|fmtutil-sys|updmap-sys|localedef|locale-gen|update-xmlcatalog|update-catalog"
         r"|install-sgmlcatalog|jks-keystore|initdb|mysql_install_db|update-binfmts\s+--install)\b"
     ),
-    "changes owners or modes by dpkg-statoverride": re.compile(r"dpkg-statoverride\b[^\n]*--add"),
+    "changes owners or modes by dpkg-statoverride": re.compile(r"dpkg-statoverride\b[^\n]{0,200}--add"),
 }
 
 _EMULATED = {
@@ -79,7 +82,7 @@ def _parse(call: str) -> Alternative | None:
         words = shlex.split(call)
     except ValueError:
         return None
-    if len(words) < 5 or any(re.search(r"[$`*]", word) for word in words) or not words[4].isdigit():
+    if len(words) < 5 or any(re.search(r"[$`*]", word) for word in words) or not _PRIORITY.fullmatch(words[4]):
         return None
     links = [(words[1], words[2], words[3])]
     rest = words[5:]

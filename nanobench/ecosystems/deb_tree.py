@@ -81,12 +81,17 @@ class Tree:
         self._claims[entry.path] = claim
 
     def read(self, path: str) -> bytes:
-        """The whole content of the file at ``path``, through hard links; KeyError when there is none."""
-        entry = self._entries[path]
-        while entry.kind == "hardlink":
-            entry = self._entries[entry.link]
-        if entry.content is None:
-            raise KeyError(path)
+        """The whole content of the file at ``path``, through hard links.
+
+        Raises:
+            Refused: ``NB_DEB`` when they lead to none.
+        """
+        entry, seen = self._entries.get(path), {path}
+        while entry is not None and entry.kind == "hardlink" and entry.link not in seen:
+            seen.add(entry.link)
+            entry = self._entries.get(entry.link)
+        if entry is None or entry.content is None:
+            raise Refused("NB_DEB", "hard links that lead to no file", where=path)
         with entry.content() as stream:
             return stream.read(entry.size)
 

@@ -97,7 +97,7 @@ def _merge(package: Package, deb: deb_archive.Deb, tree: Tree) -> Installed:
 def _fields(package: Package, deb: deb_archive.Deb) -> dict[str, str]:
     """The control fields; the package must be the one that the lock names."""
     text = deb.control["control"].decode("utf-8", "replace")
-    fields = next(stanzas(text.splitlines()), {})
+    fields = next(stanzas(text.split("\n")), {})
     purl = PackageURL.from_string(package.purl)
     locked = (purl.name, purl.version, dict(purl.qualifiers).get("arch"))
     found = (fields.get("Package"), fields.get("Version"), fields.get("Architecture"))

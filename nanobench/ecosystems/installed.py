@@ -10,7 +10,8 @@ from pathlib import Path
 
 from attrs import evolve
 
-from nanobench.archives.entries import Entry, dated, entries_of
+from nanobench.archives.entries import Entry, dated, entries_of, open_regular
+from nanobench.archives.names import to_bytes
 from nanobench.errors import Refused
 
 _STAMPS = ("uv_cache.json",)
@@ -47,13 +48,7 @@ def _record(entry: Entry) -> Entry:
 
 def snapshot(root: Path) -> dict[str, str]:
     """Path → what stands there, for everything below ``root`` but directories."""
-    found = {}
-    for directory, _, files in os.walk(root):
-        # os.walk counts links to directories among the directories.
-        for item in os.scandir(directory):
-            if item.is_symlink() or item.name in files:
-                found[os.path.relpath(item.path, root)] = _state(Path(item.path))
-    return found
+    return {entry.path: _state(entry, root) for entry in entries_of(root, epoch=0) if entry.kind != "dir"}
 
 
 def lost(before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
@@ -61,11 +56,9 @@ def lost(before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
     return tuple(sorted(path for path, state in before.items() if after.get(path) != state))
 
 
-def _state(path: Path) -> str:
-    if path.is_symlink():
-        return f"link {path.readlink()}"
-    if not path.is_file():
-        return "special"
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return f"file {bool(path.stat().st_mode & 0o100)} {digest}"
+def _state(entry: Entry, root: Path) -> str:
+    if entry.kind == "symlink":
+        return f"link {entry.link}"
+    with open_regular(os.path.join(os.fsencode(root), to_bytes(entry.path))) as file:  # noqa: PTH118 (bytes)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    return f"file {bool(entry.mode & 0o100)} {digest}"

@@ -203,10 +203,15 @@ def _modules(work: Path, tracked: set[str], epoch: int) -> Modules:
 
 def _folders(tree: Path) -> Iterator[str]:
     """The outermost ``node_modules`` below ``tree``, relative to it."""
-    for folder, inner, files in os.walk(tree):
-        if MODULES in (*inner, *files):
-            yield os.path.relpath(Path(folder) / MODULES, tree)
-        inner[:] = [name for name in inner if name not in (MODULES, ".git")]
+    pending = [""]
+    while pending:
+        above = pending.pop()
+        with os.scandir(tree / above) as listing:
+            for entry in listing:
+                if entry.name == MODULES:
+                    yield above + MODULES
+                elif entry.name != ".git" and entry.is_dir(follow_symlinks=False):
+                    pending.append(f"{above}{entry.name}/")
 
 
 def _check_link(work: Path, entry: Entry) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from json import loads
 from pathlib import Path
-from typing import Any
 
 from attrs import evolve
 from packageurl import PackageURL
@@ -17,6 +15,7 @@ from nanobench.archives.reader import extract
 from nanobench.ecosystems.installed import stamped
 from nanobench.ecosystems.npm import NODE
 from nanobench.errors import Refused
+from nanobench.formats import json
 from nanobench.model.lock import Package
 from nanobench.store.store import Store
 
@@ -59,8 +58,11 @@ def _entries(tree: Path, links: dict[str, str], epoch: int) -> Iterator[Entry]:
 
 def _bins(package: Path, where: str) -> dict[str, str]:
     """Command → file of a package, as its manifest says."""
-    manifest: Any = loads((package / "package.json").read_bytes())
-    bins = {command: posixpath.normpath(file) for command, file in manifest["bin"].items() if "/" not in command}
+    try:
+        named = json.foreign((package / "package.json").read_bytes())["bin"]
+        bins = {command: posixpath.normpath(file) for command, file in named.items() if "/" not in command}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Refused("NB_NODE", f"its package.json names no commands: {error!s:.200}", where=where) from error
     wrong = [file for file in bins.values() if problem(file) or not (package / file).is_file()]
     if wrong or not bins:
         raise Refused("NB_NODE", f"no usable commands ({', '.join(wrong) or 'none'})", where=where)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator
-from json import loads
 from pathlib import Path
 from typing import Any
 
+from nanobench.archives.names import shown
 from nanobench.ecosystems.npm_lockfile import Placed, fits, placed_as
 from nanobench.ecosystems.pnpm_lockfile import importers_of, read_pnpm_lock
 from nanobench.errors import Refused
@@ -17,6 +16,7 @@ from nanobench.formats.digest import sha256_hex
 from nanobench.model.environment import NodeRequest
 from nanobench.model.fields import Document
 from nanobench.model.lock import Lockfile
+from nanobench.store.plain import read_below
 
 LOCKFILES = {"npm": "package-lock.json", "pnpm": "pnpm-lock.yaml"}
 _MAX_LOCKFILE = 32 << 20
@@ -75,25 +75,12 @@ def read_plain(tree: Path, path: str, *, limit: int) -> bytes | None:
     Raises:
         Refused: ``NB_NODE_LOCKFILE`` for anything but a plain file of at most ``limit`` bytes.
     """
-    folder = os.open(tree, os.O_PATH | os.O_DIRECTORY)
     try:
-        for part in path.split("/")[:-1]:
-            inner = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(os.open(path.rpartition("/")[2], flags, dir_fd=folder), "rb") as file:
-            plain = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            data = file.read(limit + 1) if plain else b""
+        return read_below(tree, path, limit=limit)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Refused("NB_NODE_LOCKFILE", f"not a plain file: {error.strerror}", where=path) from error
-    finally:
-        os.close(folder)
-    if not plain or len(data) > limit:
-        raise Refused("NB_NODE_LOCKFILE", f"not a plain file of at most {limit} bytes", where=path)
-    return data
+        raise Refused("NB_NODE_LOCKFILE", f"cannot be read: {error.strerror}", where=shown(path)) from error
 
 
 def read_project_lock(data: bytes, *, where: str) -> tuple[Placed, ...]:
@@ -166,7 +153,7 @@ def _manifest(tree: Path, folder: str) -> Document:
     path = "package.json" if folder == "." else f"{folder}/package.json"
     data = read_plain(tree, path, limit=_MAX_MANIFEST)
     try:
-        document = loads(data or b"{}")
-    except (ValueError, RecursionError) as error:
+        document = json.foreign((data or b"{}").removeprefix(BOM_UTF8))
+    except ValueError as error:
         raise Refused("NB_NODE_MANIFEST", f"not JSON: {error!s:.200}", where=path) from error
     return document if isinstance(document, dict) else {}

@@ -16,6 +16,12 @@ from nanobench.formats.digest import from_integrity
 from nanobench.model.fields import Digest, Document
 
 PLATFORM = {"os": "linux", "cpu": "x64", "libc": "glibc"}
+_NAME = re.compile(r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*", re.ASCII)
+_VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]*")
+_FILE = re.compile(r"[\w~-][\w.+~-]*", re.ASCII)
+_LONGEST = 214
+"""Characters of a name, as the registry has it."""
+
 _TARGET = re.compile(r"node_modules/((?:@[^/\s]+/)?[^@/\s][^/\s]*)(?:/node_modules/((?:@[^/\s]+/)?[^@/\s][^/\s]*))*")
 
 
@@ -44,6 +50,18 @@ def purl_of(name: str, version: str) -> str:
     """The purl of a registry package, scoped or not."""
     namespace, _, base = name.rpartition("/")
     return PackageURL(type="npm", namespace=namespace or None, name=base, version=version).to_string()
+
+
+def checked(name: Any, version: Any, where: str) -> tuple[str, str]:
+    """Name and version of a lockfile, if a registry could know them: they become paths and URLs.
+
+    Raises:
+        Refused: ``NB_NPM_LOCK``.
+    """
+    for what, said, rule in (("name", name, _NAME), ("version", version, _VERSION)):
+        if not isinstance(said, str) or len(said) > _LONGEST or not rule.fullmatch(said):
+            raise Refused("NB_NPM_LOCK", f"{said!r:.80} is no {what} of a package", where=where)
+    return name, version
 
 
 def tarball_path(name: str, version: str) -> str:
@@ -91,7 +109,7 @@ def fits(entry: Document) -> bool:
 
 def _allows(rule: Any, own: str) -> bool:
     """npm's rule: a list of names or of ``!`` names; a lone string is a list of one."""
-    names = [rule] if isinstance(rule, str) else list(rule or ())
+    names = [rule] if isinstance(rule, str) else rule if isinstance(rule, list) else []
     allowed = [name for name in names if not str(name).startswith("!")]
     return f"!{own}" not in names and (not allowed or own in allowed or "any" in allowed)
 
@@ -102,9 +120,8 @@ def placed_as(target: str, entry: Document, where: str) -> Placed:
     Raises:
         Refused: ``NB_NPM_LOCK``, ``NB_NPM_SOURCE``, ``NB_INTEGRITY``.
     """
-    name, version = entry.get("name", target.rpartition("node_modules/")[2]), entry.get("version")
-    if not isinstance(name, str) or not isinstance(version, str):
-        raise Refused("NB_NPM_LOCK", "no name or no version", where=where)
+    own = target.rpartition("node_modules/")[2]
+    name, version = checked(entry.get("name", own), entry.get("version"), where)
     return Placed(
         target=target,
         name=name,
@@ -119,8 +136,11 @@ def _path(resolved: Any, name: str, version: str, where: str) -> str:
     """The path below the registry: a lock must not depend on which mirror wrote the URL."""
     if resolved is None:
         return tarball_path(name, version)
-    parts = urlsplit(str(resolved))
+    try:
+        parts = urlsplit(str(resolved))
+    except ValueError:  # brackets that do not close
+        parts = urlsplit("")
     _, found, file = unquote(parts.path).rpartition(f"/{name}/-/")
-    if parts.scheme not in ("http", "https") or not found or "/" in file or not file:
+    if parts.scheme not in ("http", "https") or not found or not _FILE.fullmatch(file):
         raise Refused("NB_NPM_SOURCE", f"not from a registry: {str(resolved)!r:.120}", where=where)
     return f"{name}/-/{file}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
@@ -10,6 +9,7 @@ from urllib.parse import quote
 from nanobench.ecosystems.npm_lockfile import Placed, tarball_path
 from nanobench.ecosystems.online import Gone, Online, Unreachable
 from nanobench.errors import CannotTell, Refused
+from nanobench.formats import json
 from nanobench.formats.digest import from_integrity
 from nanobench.model.fields import Digest
 from nanobench.store.incoming import Incoming
@@ -30,7 +30,7 @@ def look_up(name: str, version: str, *, online: Online, target: str = "") -> Pla
     url = f"{online.registries.npm()}/{quote(name, safe='@')}/{quote(version)}"
     where = f"npm: {name}@{version}"
     try:
-        answer = json.loads(online.get(url, limit=_MAX_MANIFEST, accept="application/json").content)
+        answer = json.foreign(online.get(url, limit=_MAX_MANIFEST, accept="application/json").content)
     except Gone as error:
         raise CannotTell("NB_SOURCE_GONE", str(error), where=where) from error
     except (Unreachable, ValueError) as error:

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from attrs import define, field
 
-from nanobench.ecosystems.npm_lockfile import Placed, fits, tarball_path
+from nanobench.ecosystems.npm_lockfile import Placed, checked, fits, tarball_path
 from nanobench.errors import Refused
 from nanobench.formats.digest import from_integrity
 from nanobench.model.fields import Document
@@ -167,6 +167,7 @@ def _placed(package: str, entry: Document, where: str) -> Placed:
             where=where,
             hint="packages from git, files or URLs cannot be pinned; lockfile-include-tarball-url must be off",
         )
+    name, version = checked(name, version, where)
     digest = from_integrity(str(resolution.get("integrity", "")), where=where)
     path = tarball_path(name, version)
     return Placed(name=name, version=version, path=path, digest=digest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from packaging.metadata import parse_email
 
 from nanobench.archives.reader import extract
 from nanobench.errors import Refused
+from nanobench.formats import toml
 
 _MAX_TEXT = 4 << 20
 _DEFAULT_BUILD = ("setuptools>=40.8.0",)
@@ -56,7 +56,7 @@ def _requires_dist(tree: Path) -> Iterator[str]:
 
 
 def _build_requires(tree: Path) -> tuple[str, ...]:
-    project = tomllib.loads(_text(tree / "pyproject.toml"))
+    project = toml.foreign(_text(tree / "pyproject.toml"))
     requires = project.get("build-system", {}).get("requires", _DEFAULT_BUILD)
     return tuple(str(item) for item in requires)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from nanobench.ecosystems.online import Online
 from nanobench.ecosystems.py_requirements import Pin
 from nanobench.ecosystems.py_target import Target
 from nanobench.errors import CannotTell, NanobenchError, Refused
+from nanobench.formats import toml
 
 SECONDS = 600
 _PATIENCE = ("UV_HTTP_TIMEOUT", "UV_HTTP_RETRIES")
@@ -131,6 +131,6 @@ def _failure(code: int, said: str, where: str) -> NanobenchError:
 
 def _read(data: bytes, where: str) -> tuple[Locked, ...]:
     try:
-        return tuple(Pylock.from_dict(tomllib.loads(data.decode())).packages)
+        return tuple(Pylock.from_dict(toml.foreign(data.decode())).packages)
     except (ValueError, PylockValidationError) as error:
         raise Refused("NB_PYTHON_RESOLVE", f"uv wrote no valid pylock.toml: {error}", where=where) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from attrs import evolve, field, frozen
 from nanobench.ecosystems.py_target import Target
 from nanobench.errors import MachineFailure, Refused
 from nanobench.sandbox.interface import MOUNTS, Ended, Engine, Mount, Request, SandboxLimits
+from nanobench.store.files import remove_tree
 from nanobench.store.store import Store
 
 TOOLS, PINS, SCRATCH = f"{MOUNTS}/tools", f"{MOUNTS}/pins", f"{MOUNTS}/scratch"
@@ -89,7 +89,7 @@ class Workshop:
             phase=phase,
         )
         finished = self.engine.run(request)
-        shutil.rmtree(temporary)
+        remove_tree(temporary)
         if finished.ended is Ended.TIME and seconds is not None:
             raise refusal(details=(f"stopped after {seconds} seconds", *_tail(log)))
         if finished.ended is not Ended.EXITED:

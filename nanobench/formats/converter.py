@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import islice
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -32,6 +33,10 @@ _NAMES = {
 }
 
 
+_NAMED = 1000
+"""How many problems are named; a hostile document may have millions."""
+
+
 class WrongType(ValueError):
     """A value of another type than the model asks for."""
 
@@ -50,7 +55,7 @@ def structure(document: Document, kind: type[T], *, where: str) -> T:
     try:
         return _CONVERTER.structure(document, kind)
     except Exception as error:
-        problems = tuple(_problems(error, ""))
+        problems = tuple(islice(_problems(error, ""), _NAMED))
         raise Refused(
             "NB_SCHEMA",
             f"not a valid {kind.__name__}",

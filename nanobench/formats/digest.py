@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from typing import Any
 
@@ -44,7 +43,7 @@ def from_integrity(integrity: str, *, where: str) -> Digest:
         if algorithm == "sha512":
             try:
                 raw = base64.b64decode(encoded.split("?")[0], validate=True)
-            except binascii.Error:
+            except ValueError:
                 continue
             if len(raw) == hashlib.sha512().digest_size:
                 return Digest(f"sha512:{raw.hex()}")

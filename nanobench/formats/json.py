@@ -1,8 +1,12 @@
-"""Canonical JSON (RFC 8785) and strict reading: no duplicate keys, no floats, no NaN."""
+"""Canonical JSON (RFC 8785) and strict reading: no duplicate keys, no floats, no NaN.
+
+And, within bounds, any JSON that another program wrote.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NoReturn
 
 import rfc8785
@@ -12,6 +16,12 @@ from nanobench.formats.plain import check_plain
 from nanobench.model.fields import Document
 
 MAX_BYTES = 256 << 20
+MAX_DEPTH = 128
+MAX_VALUES = 4_000_000
+"""Bounds of any JSON: two bytes of text may become a hundred of memory, and a parser follows nesting by recursion."""
+
+# Possessive, and the closing quote optional: an open string is taken whole, so the scan stays linear.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
 
 
 def parse(data: bytes, *, where: str, null: bool = False) -> Document:
@@ -26,12 +36,23 @@ def parse(data: bytes, *, where: str, null: bool = False) -> Document:
     if len(data) > MAX_BYTES:
         raise Refused("NB_JSON", f"{len(data)} bytes; at most {MAX_BYTES} are read", where=where)
     try:
-        document = json.loads(
-            data.decode("utf-8"), object_pairs_hook=_unique, parse_float=_refuse, parse_constant=_refuse
-        )
-    except (ValueError, RecursionError) as error:
+        document = foreign(data, object_pairs_hook=_unique, parse_float=_refuse, parse_constant=_refuse)
+    except ValueError as error:
         raise Refused("NB_JSON", f"not strict JSON: {error}", where=where) from None
     return check_plain(document, where=where, null=null)
+
+
+def foreign(data: bytes, **hooks: Any) -> Any:
+    """The value in ``data``, whatever its kind: floats too, and of a key that stands twice the last one.
+
+    Args:
+        hooks: as :func:`json.loads` takes them.
+
+    Raises:
+        ValueError: it is not JSON in UTF-8, nested deeper than ``MAX_DEPTH``, or of more than ``MAX_VALUES`` values.
+    """
+    _check_shape(data)
+    return json.loads(data.decode("utf-8"), **hooks)
 
 
 def dump(document: Any) -> bytes:
@@ -44,14 +65,31 @@ def pretty(document: Any) -> bytes:
     return (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode("utf-8")
 
 
+def _check_shape(data: bytes) -> None:
+    opening = data.count(b"[") + data.count(b"{")
+    if opening <= MAX_DEPTH and opening + data.count(b",") < MAX_VALUES:
+        return
+    depth, values = 0, 1
+    for token in _TOKEN.finditer(data):
+        first = token[0][:1]
+        if first in b"[{":
+            depth, values = depth + 1, values + 1
+        elif first == b",":
+            values += 1
+        elif first in b"]}":
+            depth -= 1
+        if depth > MAX_DEPTH or values > MAX_VALUES:
+            raise ValueError(f"nested deeper than {MAX_DEPTH}, or more than {MAX_VALUES} values")
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    if len(table) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice")
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"the key {key!r:.80} stands twice")
+        table[key] = value
     return table
 
 
 def _refuse(spelling: str) -> NoReturn:
-    raise ValueError(f"the float {spelling} is not allowed")
+    raise ValueError(f"the float {spelling:.40} is not allowed")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from nanobench.errors import Refused
 from nanobench.model.fields import Document
 
 _SAFE_INTEGER = 2**53 - 1
-_MAX_DEPTH = 64
+MAX_DEPTH = 64
+_NAMED = 1000
+"""How many problems are named; a hostile document may have millions."""
 
 
 def check_plain(document: Any, *, where: str, null: bool = False) -> Document:
@@ -20,7 +24,7 @@ def check_plain(document: Any, *, where: str, null: bool = False) -> Document:
     Raises:
         Refused: ``NB_VALUE``, naming the path of every forbidden value.
     """
-    problems = list(_problems(document, "", 0, null=null))
+    problems = list(islice(_problems(document, "", 0, null=null), _NAMED))
     if not isinstance(document, dict):
         problems = [f"(top): expected a table, found {type(document).__name__}"]
     if problems:
@@ -35,24 +39,25 @@ def check_plain(document: Any, *, where: str, null: bool = False) -> Document:
     return result
 
 
-def _problems(value: Any, path: str, depth: int, *, null: bool) -> list[str]:
-    if depth > _MAX_DEPTH:
-        return [f"{path}: nested deeper than {_MAX_DEPTH}"]
-    if isinstance(value, dict):
-        pairs = [(f"{path}.{key}".lstrip("."), item) for key, item in value.items()]
-        bad_keys = [p for key in value for p in _scalar(key, f"{path} (a key)", null=False)]
+def _problems(value: Any, path: str, depth: int, *, null: bool) -> Iterator[str]:
+    if depth > MAX_DEPTH:
+        yield f"{path}: nested deeper than {MAX_DEPTH}"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _scalar(key, f"{path} (a key)", null=False)
+            yield from _problems(item, f"{path}.{key}".lstrip("."), depth + 1, null=null)
     elif isinstance(value, list):
-        pairs, bad_keys = [(f"{path}[{index}]", item) for index, item in enumerate(value)], []
+        for index, item in enumerate(value):
+            yield from _problems(item, f"{path}[{index}]", depth + 1, null=null)
     else:
-        return _scalar(value, path, null=null)
-    return bad_keys + [p for at, item in pairs for p in _problems(item, at, depth + 1, null=null)]
+        yield from _scalar(value, path, null=null)
 
 
 def _scalar(value: Any, path: str, *, null: bool) -> list[str]:
     if isinstance(value, bool) or (null and value is None):
         return []
     if isinstance(value, int):
-        return [] if abs(value) <= _SAFE_INTEGER else [f"{path}: the integer {value} exceeds ±(2^53-1)"]
+        return [] if abs(value) <= _SAFE_INTEGER else [f"{path}: the integer exceeds ±(2^53-1)"]
     if isinstance(value, str):
         surrogate = any(0xD800 <= ord(c) <= 0xDFFF for c in value)
         return [f"{path}: a lone surrogate in {value!r:.60}"] if surrogate else []

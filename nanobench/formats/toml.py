@@ -1,16 +1,23 @@
-"""Canonical TOML: tables in the order of the model, LF, one spelling for every value (tomli-w)."""
+"""Canonical TOML: tables in the order of the model, LF, one spelling for every value (tomli-w).
+
+And, within bounds, any TOML that another program wrote.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import tomli_w
 
 from nanobench.errors import Refused
-from nanobench.formats.plain import check_plain
+from nanobench.formats.plain import MAX_DEPTH, check_plain
 from nanobench.model.fields import Document
 
 MAX_BYTES = 32 << 20
+
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*+(?:{_PART}\.[ \t]*+){{{MAX_DEPTH}}}", re.MULTILINE)
 
 
 def parse(data: bytes, *, where: str) -> Document:
@@ -22,10 +29,24 @@ def parse(data: bytes, *, where: str) -> Document:
     if len(data) > MAX_BYTES:
         raise Refused("NB_TOML", f"{len(data)} bytes; at most {MAX_BYTES} are read", where=where)
     try:
-        document = tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        document = foreign(data.decode("utf-8"))
+    except ValueError as error:
         raise Refused("NB_TOML", f"not TOML: {error}", where=where, hint="mend the syntax at that place") from None
     return check_plain(document, where=where)
+
+
+def foreign(text: str) -> Document:
+    """The document in ``text``, floats and dates too.
+
+    Raises:
+        ValueError: it is not TOML, or nested too deep: the parser's time grows with the square of a dotted key.
+    """
+    if _LONG_KEY.search(text):
+        raise ValueError(f"a key of more than {MAX_DEPTH} parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def dump(document: Document) -> bytes:

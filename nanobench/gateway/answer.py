@@ -5,14 +5,16 @@ The bytes are a provider's and may be anything; nothing here raises.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from attrs import frozen
 
+from nanobench.formats import json
 from nanobench.model.fields import Document
+
+_MOST = 10**9
 
 Form = Literal["stream", "object", "other"]
 
@@ -85,8 +87,8 @@ def _events(text: str) -> Iterator[Document | None]:
 def _object(text: str) -> Document | None:
     """The object in ``text``; Gemini's compatible endpoint puts an error's into a list."""
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = json.foreign(text.encode())
+    except ValueError:
         return None
     if isinstance(document, list) and len(document) == 1:
         (document,) = document
@@ -101,7 +103,7 @@ def error_in(event: Document) -> ApiError | None:
     if not error:
         return None
     if not isinstance(error, dict):
-        return ApiError(message=str(error)[:2000])
+        return ApiError(message=(text_in(error) or str(error))[:2000])
     code = error.get("code")
     return ApiError(
         message=(text_in(error.get("message")) or "")[:2000],
@@ -127,5 +129,5 @@ def text_in(value: Any) -> str | None:
 
 
 def number_in(value: Any) -> int | None:
-    """A count that JSON holds exactly."""
-    return value if type(value) is int and 0 <= value < 2**53 else None
+    """A count; a larger one than any answer's is none: the sum of many could be no number of a document."""
+    return value if type(value) is int and 0 <= value <= _MOST else None

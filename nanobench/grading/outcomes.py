@@ -6,8 +6,7 @@ exception is a last line that is cut: that is how a crash looks, and what came b
 
 from __future__ import annotations
 
-import os
-import stat
+import io
 from pathlib import Path
 from typing import cast
 
@@ -16,6 +15,7 @@ from attrs import define, field, frozen
 from nanobench.errors import Refused
 from nanobench.formats import json
 from nanobench.model.result import Outcome
+from nanobench.store.plain import read_below
 
 MAX_REPORT = 64 << 20
 MAX_LINE = 64 << 10
@@ -57,11 +57,11 @@ class Report:
 def read_report(path: Path) -> Report:
     """The report at ``path``, which code under test may have replaced by anything; a missing one is empty."""
     try:
-        data = _read(path)
+        return parse_report(read_below(path.parent, path.name, limit=MAX_REPORT))
+    except FileNotFoundError:
+        return Report()
     except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        return Report(damage=None if missing else f"the report cannot be read: {error.strerror}")
-    return parse_report(data) if data is not None else Report(damage="the report is not a plain file")
+        return Report(damage=f"the report cannot be read: {error.strerror}")
 
 
 def parse_report(data: bytes) -> Report:
@@ -69,8 +69,10 @@ def parse_report(data: bytes) -> Report:
     if len(data) > MAX_REPORT:
         return Report(damage=f"the report is over {MAX_REPORT} bytes")
     reading = _Reading()
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):
-        problem = reading.line(line)
+    for number, line in enumerate(io.BytesIO(data), 1):
+        if not line.endswith(b"\n"):
+            break
+        problem = reading.line(line[:-1])
         if problem:
             return Report(damage=f"line {number} of the report: {problem}")
     return Report(outcomes=reading.outcomes, failures=reading.failures, end=reading.end)
@@ -121,11 +123,3 @@ class _Reading:
         self.outcomes[test] = max(before, outcome, key=SEVERITY.index)
         if "type" in texts and test not in self.failures:
             self.failures[test] = Failure(type=texts["type"], message=texts["message"])
-
-
-def _read(path: Path) -> bytes | None:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return None
-        return file.read(MAX_REPORT + 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from attrs import evolve, frozen
 
@@ -17,6 +16,7 @@ from nanobench.model.environment import Limits
 from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
 from nanobench.model.task import Suite
 from nanobench.sandbox.interface import WORKSPACE, Ended, Engine, Finished, Mount, Request, SandboxLimits
+from nanobench.store.files import passing_folder
 
 FORMATS: dict[str, ReportFormat] = {
     "pytest": Pytest(),
@@ -89,14 +89,13 @@ class Grader:
         Raises:
             MachineFailure: as :meth:`grade`.
         """
-        with TemporaryDirectory(prefix="tests-", dir=self.scratch) as folder:
-            output = Path(folder) / "output"
-            return self._finished(self._request(argv, output, workspace, name=name, seconds=seconds))
+        with passing_folder(self.scratch, "tests-") as folder:
+            request = self._request(argv, folder / "output", workspace, name=name, seconds=seconds)
+            return self._finished(request)
 
     def _run(self, workspace: Path, suite: Suite) -> tuple[Finished, Report, bytes]:
         report_format = FORMATS[suite.format]
-        with TemporaryDirectory(prefix="tests-", dir=self.scratch) as name:
-            work = Path(name)
+        with passing_folder(self.scratch, "tests-") as work:
             (work / "grade").mkdir()
             (work / "out").mkdir()
             env = {**self.env, **report_format.prepare(work / "grade", self.env)}

@@ -71,8 +71,8 @@ def run_agent(
     """
     places = _places(seat, workspace, scratch)
     write_config(places.config, call.tool_profile)
-    (scratch / "shadow").mkdir()
-    with unsteered(workspace, engine=seat.engine, layers=seat.trees, scratch=scratch / "shadow") as steering:
+    gitbox = Gitbox(engine=seat.engine, layers=seat.trees, scratch=scratch)
+    with unsteered(workspace, gitbox=gitbox, aside=scratch / "aside") as steering:
         transcript = scratch / "transcript.jsonl"
         gateway = Gateway(upstream, directory=places.gateway, transcript=transcript, pins=pins, budget=budget)
         with gateway:
@@ -82,7 +82,7 @@ def run_agent(
     summary = gateway.summary()
     said, complained = places.stdout.read_bytes(), places.stderr.read_bytes()
     ended = ending(finished, contract=seat.contract, stdout=said, stderr=complained, summary=summary)
-    ended, taken = _take(seat, ended, workspace, scratch)
+    ended, taken = _take(gitbox, ended, workspace)
     return Session(
         ending=ended,
         finished=finished,
@@ -95,9 +95,8 @@ def run_agent(
     )
 
 
-def _take(seat: Seat, ended: Ending, workspace: Path, scratch: Path) -> tuple[Ending, TakenPatch]:
+def _take(gitbox: Gitbox, ended: Ending, workspace: Path) -> tuple[Ending, TakenPatch]:
     """The patch; an agent that left more than is ever taken ran out of disk and has none."""
-    gitbox = Gitbox(engine=seat.engine, layers=seat.trees, scratch=scratch)
     try:
         return ended, take_patch(gitbox, workspace)
     except Refused as error:

@@ -16,16 +16,15 @@ from pathlib import Path
 
 from attrs import frozen
 
-from nanobench.errors import MachineFailure
-from nanobench.sandbox.interface import WORKSPACE, Engine, Mount, Request, SandboxLimits
+from nanobench.errors import MachineFailure, Refused
+from nanobench.sandbox.interface import WORKSPACE, Mount
+from nanobench.sources.gitbox import Gitbox
 
 SHADOWED = (".env", ".mcp.json", ".nanocoder", "agents.config.json", "nanocoder-preferences.json")
 """Names at the top of a workspace that redirect or equip the agent."""
 
 RECORDED = ("AGENTS.md",)
 """Names at the top that are the project's honest word to any agent: left, and recorded."""
-
-_LIMITS = SandboxLimits(cpus=1, memory_mib=512, pids=16, disk_mib=256, seconds=60)
 
 
 @frozen(kw_only=True)
@@ -49,28 +48,23 @@ def steering(paths: Iterable[str]) -> Steering:
 
 
 @contextmanager
-def unsteered(workspace: Path, *, engine: Engine, layers: tuple[Path, ...], scratch: Path) -> Iterator[Steering]:
+def unsteered(workspace: Path, *, gitbox: Gitbox, aside: Path) -> Iterator[Steering]:
     """Hold the steering files of a fresh workspace aside during the block, in which the agent runs.
 
     What the agent itself puts in such a place stays there: that is its change.
 
     Args:
         workspace: the copy that will be mounted, already owned by the sandbox's user, not yet used by anything.
-        layers: the image, whose git marks the index.
-        scratch: a private empty directory on the workspace's file system.
+        gitbox: the image's git marks the index.
+        aside: a directory to be made, private, on the workspace's file system.
 
     Raises:
         MachineFailure: ``NB_SHADOW`` when git could not mark the index.
     """
     found = steering(os.listdir(workspace))  # noqa: PTH208
-    aside = scratch / "aside"
     aside.mkdir(0o700)
     if found.shadowed:
-        git = _Git(workspace=workspace, engine=engine, layers=layers, scratch=scratch)
-        # Products of a build may lie there too, which git does not track.
-        tracked = git.run("ls-files", "-z", "--", *(f":(top,literal){name}" for name in found.shadowed))
-        if tracked:
-            git.run("update-index", "--skip-worktree", "--", *tracked.rstrip("\0").split("\0"))
+        _mark(workspace, found.shadowed, gitbox)
     try:
         for name in found.shadowed:
             (workspace / name).rename(aside / name)
@@ -82,30 +76,10 @@ def unsteered(workspace: Path, *, engine: Engine, layers: tuple[Path, ...], scra
                 (aside / name).rename(workspace / name)
 
 
-@frozen(kw_only=True)
-class _Git:
-    """The image's git, on a repository that is still our own."""
-
-    workspace: Path
-    engine: Engine
-    layers: tuple[Path, ...]
-    scratch: Path
-
-    def run(self, *arguments: str) -> str:
-        request = Request(
-            layers=self.layers,
-            argv=("git", *arguments),
-            limits=_LIMITS,
-            stdout=self.scratch / "stdout",
-            stderr=self.scratch / "stderr",
-            cwd=WORKSPACE,
-            env={"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"},
-            mounts=(Mount(source=self.workspace, target=WORKSPACE, writable=True),),
-            phase="shadow",
-        )
-        finished = self.engine.run(request)
-        if finished.exit_code != 0:
-            said = request.stderr.read_text("utf-8", "replace")[-2000:].splitlines()
-            message = f"git {arguments[0]} in the image ended with {finished.exit_code}"
-            raise MachineFailure("NB_SHADOW", message, where="workspace", details=tuple(said))
-        return request.stdout.read_text("utf-8", "surrogateescape")
+def _mark(workspace: Path, names: Iterable[str], gitbox: Gitbox) -> None:
+    """Let git not look at what it tracks there: however many files, and products of a build are not among them."""
+    mounts = (Mount(source=workspace, target=WORKSPACE, writable=True),)
+    try:
+        gitbox.run("shadow.sh", mounts=mounts, files={"names": b"".join(name.encode() + b"\0" for name in names)})
+    except Refused as error:
+        raise MachineFailure("NB_SHADOW", error.message, where="workspace", details=error.details) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NewType
 
@@ -85,7 +86,7 @@ def _matching(pattern: str) -> Validator:
 
     def check(_: Any, attribute: Attribute[Any], value: str) -> None:
         if not compiled.fullmatch(value):
-            raise FieldError(attribute.name, f"{value!r} does not match {pattern}")
+            raise FieldError(attribute.name, f"{value!r:.200} does not match {pattern}")
 
     return check
 
@@ -105,8 +106,8 @@ def _each(pattern: str, *, unique: bool, nonempty: bool) -> Validator:
         for item in value:
             one(instance, attribute, item)
         if unique and len(set(value)) != len(value):
-            twice = next(v for v in value if value.count(v) > 1)
-            raise FieldError(attribute.name, f"{twice!r} stands twice")
+            twice, _ = Counter(value).most_common(1)[0]
+            raise FieldError(attribute.name, f"{twice!r:.200} stands twice")
         if nonempty and not value:
             raise FieldError(attribute.name, "at least one is needed")
 

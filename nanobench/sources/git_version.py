@@ -6,12 +6,12 @@ The workspace has one commit and no tags, so the build is told the version inste
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from nanobench.errors import Refused
+from nanobench.formats import toml
 from nanobench.sources.git_run import Git
 
 FILES = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -99,7 +99,7 @@ def _version_of(tag: str) -> Version | None:
     match = _TAG.fullmatch(tag)
     try:
         return None if match is None else Version(match["version"])
-    except InvalidVersion:
+    except ValueError:  # no version, or digits without end
         return None
 
 
@@ -111,6 +111,6 @@ def _at(document: Any, *keys: str) -> Any:
 
 def _toml(text: str) -> Any:
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        return toml.foreign(text)
+    except ValueError:
         return {}

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from attrs import field, frozen
 
 from nanobench.errors import MachineFailure, Refused
 from nanobench.sandbox.interface import Ended, Engine, Finished, Mount, Request, SandboxLimits
-
-MAX_PATCH_MIB = 64
-"""The largest difference that is taken or applied."""
+from nanobench.sources.patch import MAX_BYTES
+from nanobench.store.files import passing_folder
 
 LIMITS = SandboxLimits(cpus=2, memory_mib=4096, pids=64, disk_mib=8192, seconds=600)
 
@@ -96,8 +94,7 @@ class Gitbox:
         Raises:
             Refused: ``NB_PATCH_BOUND`` when a limit stopped it, ``NB_GIT`` when git refused (details: its words).
         """
-        with TemporaryDirectory(prefix="git-", dir=self.scratch) as name:
-            work = Path(name)
+        with passing_folder(self.scratch, "git-") as work:
             request = self._request(work, script, mounts, files or {}, env or {})
             finished = self.engine.run(request)
             _check(script, finished, request.stderr, refusals or {})
@@ -128,7 +125,7 @@ class Gitbox:
             env={**_ENV, **env},
             mounts=(*own, *mounts),
             phase=f"git:{script.removesuffix('.sh')}",
-            output_mib=MAX_PATCH_MIB,
+            output_mib=MAX_BYTES >> 20,
         )
 
 
@@ -139,7 +136,7 @@ def _check(script: str, finished: Finished, stderr: Path, refusals: Mapping[int,
     if finished.ended is not Ended.EXITED:
         raise Refused(
             "NB_PATCH_BOUND",
-            f"stopped for its {finished.ended} limit (a difference of at most {MAX_PATCH_MIB} MiB is taken)",
+            f"stopped for its {finished.ended} limit (a difference of at most {MAX_BYTES >> 20} MiB is taken)",
             where=where,
         )
     if finished.exit_code != 0:

@@ -18,6 +18,9 @@ from nanobench.sources.quoting import display, quote, unquote
 
 Change = Literal["create", "delete", "modify"]
 
+MAX_BYTES = 64 << 20
+"""The largest patch that is taken, read or applied."""
+
 _START = b"diff --git "
 _FILE_MODE = rb"(100644|100755|120000)"
 _OLD_MODE, _NEW_MODE = re.compile(rb"old mode " + _FILE_MODE), re.compile(rb"new mode " + _FILE_MODE)
@@ -46,9 +49,11 @@ def sections(patch: bytes, *, where: str = "patch") -> tuple[Section, ...]:
     Raises:
         Refused: ``NB_PATCH``, with the line, when it is not what git writes.
     """
+    if len(patch) > MAX_BYTES:
+        raise Refused("NB_PATCH", f"{len(patch)} bytes; at most {MAX_BYTES} are read", where=where)
     if patch and not patch.endswith(b"\n"):
         raise Refused("NB_PATCH", "the last line is cut", where=where)
-    lines = _Lines(patch.split(b"\n")[:-1], where)
+    lines = _Lines(patch, where)
     found: list[Section] = []
     while not lines.done:
         section = _section(lines)
@@ -73,50 +78,53 @@ def joined(parts: Iterable[Section]) -> bytes:
 
 
 class _Lines:
-    """The lines of a patch and where we are in them."""
+    """The lines of a patch; ``at`` is the byte where the next one begins."""
 
-    def __init__(self, lines: list[bytes], where: str) -> None:
-        self._lines, self._where, self.at = lines, where, 0
+    def __init__(self, data: bytes, where: str) -> None:
+        self._data, self._where, self.at = data, where, 0
 
     @property
     def done(self) -> bool:
-        return self.at >= len(self._lines)
+        return self.at >= len(self._data)
 
     def since(self, start: int) -> bytes:
-        return b"".join(line + b"\n" for line in self._lines[start : self.at])
+        return self._data[start : self.at]
 
     def peek(self) -> bytes | None:
-        return None if self.done else self._lines[self.at]
+        return None if self.done else self._data[self.at : self._data.index(b"\n", self.at)]
+
+    def skip(self) -> None:
+        self.at = self._data.index(b"\n", self.at) + 1
 
     def take(self, wanted: re.Pattern[bytes]) -> re.Match[bytes] | None:
         """The match of the next line, which is then behind us; ``None`` when it is something else."""
         line = self.peek()
         match = None if line is None else wanted.fullmatch(line)
-        self.at += match is not None
+        if match:
+            self.skip()
         return match
 
     def need(self, wanted: bytes) -> None:
         if self.peek() != wanted:
-            raise self.refuse(f"expected {wanted!r}")
-        self.at += 1
+            raise self.refuse(f"expected {wanted[:200]!r}")
+        self.skip()
 
     def refuse(self, message: str) -> Refused:
         line = self.peek()
         found = "the end" if line is None else repr(line[:80])
-        return Refused(
-            "NB_PATCH",
-            f"not a patch as git writes it: {message}, found {found}",
-            where=f"{self._where}: line {self.at + 1}",
-        )
+        number = self._data.count(b"\n", 0, self.at) + 1
+        message = f"not a patch as git writes it: {message}, found {found}"
+        return Refused("NB_PATCH", message, where=f"{self._where}: line {number}")
 
 
 def _section(lines: _Lines) -> Section:
     start = lines.at
     path = _path(lines)
+    named = lines.at
     change = _modes(lines)
     if lines.take(_INDEX):
         _content(lines, path, change)
-    elif lines.at == start + 1 or change != "modify":
+    elif lines.at == named or change != "modify":
         raise lines.refuse("expected what changes in the file")
     return Section(path=path, change=change, data=lines.since(start))
 
@@ -153,7 +161,7 @@ def _modes(lines: _Lines) -> Change:
 def _content(lines: _Lines, path: bytes, change: Change) -> None:
     line = lines.peek()
     if line == b"GIT binary patch":
-        lines.at += 1
+        lines.skip()
         _binary_block(lines)
         _binary_block(lines)
     elif line is not None and line.startswith(b"--- "):
@@ -187,13 +195,10 @@ def _hunk(lines: _Lines) -> bool:
         new -= line[:1] in (b" ", b"+")
         if line[:1] not in (b" ", b"-", b"+") or old < 0 or new < 0:
             raise lines.refuse("a hunk that is not as long as it says")
-        lines.at += 1
-        _skip_mark(lines)
+        lines.skip()
+        if lines.peek() == _NO_NEWLINE:
+            lines.skip()
     return True
-
-
-def _skip_mark(lines: _Lines) -> None:
-    lines.at += lines.peek() == _NO_NEWLINE
 
 
 def _binary_block(lines: _Lines) -> None:
@@ -207,7 +212,7 @@ def _binary_block(lines: _Lines) -> None:
 def _check_order(found: list[Section], section: Section, lines: _Lines) -> None:
     same = [s for s in found[-1:] if s.path == section.path]
     if same and (same[0].change, section.change) != ("delete", "create"):
-        raise lines.refuse(f"{display(section.path)} stands twice")
+        raise lines.refuse(f"{display(section.path):.200} stands twice")
     # Git writes paths in the byte order of the index, so a repeated path can only be the one before.
     if found and not same and not found[-1].path < section.path:
-        raise lines.refuse(f"{display(section.path)} is out of order")
+        raise lines.refuse(f"{display(section.path):.200} is out of order")

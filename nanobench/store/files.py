@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 from nanobench.errors import MachineFailure
 
@@ -80,6 +81,16 @@ def full_disk(error: OSError) -> MachineFailure:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     code, message = ("NB_DISK_FULL", "the disk is full") if full else ("NB_STORE", f"cannot write: {error}")
     return MachineFailure(code, message, hint="make room, e.g. with `nanobench store gc`")
+
+
+@contextmanager
+def passing_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A new private directory in ``parent``, removed at the end whatever a sandbox left in it."""
+    path = Path(mkdtemp(prefix=prefix, dir=parent))
+    try:
+        yield path
+    finally:
+        remove_tree(path)
 
 
 def remove_tree(path: Path) -> int:

@@ -86,7 +86,7 @@ def test_a_report_over_the_bounds_is_not_believed(monkeypatch: pytest.MonkeyPatc
     assert "too many tests" in (parse_report(lines(A, {**A, "id": "b"})).damage or "")
     monkeypatch.setattr(outcomes, "MAX_REPORT", 10)
     (tmp_path / "r").write_bytes(b"x" * 1000)
-    assert read_report(tmp_path / "r").damage == "the report is over 10 bytes"
+    assert "at most 10 bytes" in (read_report(tmp_path / "r").damage or "")
 
 
 def test_the_bounds_are_those_of_a_large_suite() -> None:

@@ -168,7 +168,7 @@ def test_a_reporter_in_the_workspace_does_not_stand_in_for_ours(grade: Grade) ->
 @pytest.mark.parametrize(
     ("deed", "damage"),
     [
-        ("os.unlink(p); os.mkfifo(p)", "not a plain file"),
+        ("os.unlink(p); os.mkfifo(p)", "not a regular file"),
         ("os.unlink(p); os.symlink('/etc/passwd', p)", "cannot be read"),
         ("open(p, 'ab').write(b'junk\\n')", "not strict JSON"),
     ],

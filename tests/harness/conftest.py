@@ -199,7 +199,6 @@ class Bench:
         workspace, aside = self.place / "workspace", self.place / "aside"
         shutil.copytree(self.place / "task/workspace", workspace, symlinks=True)
         self.engine.own(workspace)
-        aside.mkdir()
         call = change(
             invocation(prompt, provider="double", model="m", wire=upstream.kind, arm=arm, max_turns=max_turns)
         )
@@ -220,7 +219,7 @@ class Bench:
             if steered:
                 found, finished = Steering(), self.engine.run(request)
             else:
-                with unsteered(workspace, engine=self.engine, layers=gitbox.layers, scratch=aside) as found:
+                with unsteered(workspace, gitbox=gitbox, aside=aside) as found:
                     finished = self.engine.run(request)
         stdout, stderr, summary = places.stdout.read_bytes(), places.stderr.read_bytes(), gateway.summary()
         end = ending(finished, contract=self.contract, stdout=stdout, stderr=stderr, summary=summary)

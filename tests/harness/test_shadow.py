@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from nanobench.harness.shadow import Steering, steering, unsteered
-from nanobench.sandbox.interface import Engine
 from nanobench.sources.gitbox import Gitbox
 
 Enter = Callable[[dict[str, str]], tuple[Path, Any]]
@@ -27,12 +26,10 @@ def workspace(bench: Any, tmp_path: Path) -> Callable[[dict[str, str]], tuple[Pa
 
     def make(files: dict[str, str]) -> tuple[Path, Callable[[], Any]]:
         gitbox: Gitbox = bench.repository(files)
-        engine: Engine = bench.engine
-        copy, scratch = tmp_path / "workspace", tmp_path / "aside"
+        copy = tmp_path / "workspace"
         shutil.copytree(tmp_path / "task/workspace", copy, symlinks=True)
-        engine.own(copy)
-        scratch.mkdir()
-        return copy, lambda: unsteered(copy, engine=engine, layers=gitbox.layers, scratch=scratch)
+        gitbox.engine.own(copy)
+        return copy, lambda: unsteered(copy, gitbox=gitbox, aside=tmp_path / "aside")
 
     return make
 
@@ -66,6 +63,14 @@ def test_a_file_that_git_does_not_track_is_held_aside_too(workspace: Enter) -> N
     with block():
         assert not (copy / ".env").exists()
     assert (copy / ".env").read_text() == "made by a build"
+
+
+def test_a_folder_of_more_files_than_a_command_line_holds_is_held_aside(workspace: Enter) -> None:
+    copy, block = workspace({f".mcp.json/{'n' * 180}{number}": "" for number in range(1000)} | {"a.py": "1"})
+    with block() as found:
+        assert found.shadowed == (".mcp.json",)
+        assert status(copy) == ""
+    assert len(list((copy / ".mcp.json").iterdir())) == 1000
 
 
 def test_files_come_back_when_the_run_fails(workspace: Enter) -> None:

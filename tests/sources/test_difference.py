@@ -14,7 +14,8 @@ from nanobench.sandbox.interface import SandboxLimits
 from nanobench.sources import difference
 from nanobench.sources.clean import TreeBounds, clean
 from nanobench.sources.difference import TakenPatch, derive, take_patch
-from nanobench.sources.gitbox import MAX_PATCH_MIB, Gitbox
+from nanobench.sources.gitbox import Gitbox
+from nanobench.sources.patch import MAX_BYTES
 from nanobench.sources.workspace import make_repository
 
 Grow = Callable[[str, dict[str, str | bytes]], Path]
@@ -184,11 +185,11 @@ def test_taking_twice_gives_the_same_bytes(agent: Agent) -> None:
 
 
 def test_the_bound_of_a_patch_is_64_mib() -> None:
-    assert MAX_PATCH_MIB == 64
+    assert MAX_BYTES == 64 << 20
 
 
 def test_a_patch_over_the_bound_is_refused(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nanobench.sources.gitbox.MAX_PATCH_MIB", 1)
+    monkeypatch.setattr("nanobench.sources.gitbox.MAX_BYTES", 1 << 20)
     agent.write("noise.txt", os.urandom(1_500_000).hex())
     with pytest.raises(Refused, match=r"NB_PATCH_BOUND: git: difference\.sh: .* at most 1 MiB"):
         agent.take()

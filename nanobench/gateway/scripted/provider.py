@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from types import TracebackType
 
 from aiohttp import web
 
+from nanobench.formats import json
 from nanobench.gateway.scripted.reply import Script, events, turn_of
 from nanobench.gateway.serving import ServingThread
 from nanobench.gateway.upstream import Upstream
@@ -40,11 +40,11 @@ class ScriptedProvider:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         try:
-            asked = json.loads(await request.read())
+            asked = json.foreign(await request.read())
             messages = tuple(asked["messages"])
-            if asked.get("stream") is not True:
-                raise ValueError("only streams are answered")
-        except (ValueError, KeyError, TypeError) as error:
+            if asked.get("stream") is not True or not all(isinstance(message, dict) for message in messages):
+                raise ValueError("only streams are answered, and messages are objects")
+        except (ValueError, LookupError, TypeError) as error:
             return web.json_response({"error": {"message": str(error), "type": "invalid_request_error"}}, status=400)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)

@@ -1,0 +1,38 @@
+"""Reading one file below a folder that anybody may have made: links, pipes, devices and endless files are none."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_ODD = re.compile("[\0\ud800-\udfff]")
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def read_below(folder: Path, path: str, *, limit: int) -> bytes:
+    """The bytes of the regular file at ``path`` below ``folder``; no link below ``folder`` is followed.
+
+    Raises:
+        OSError: it is not there, the path leaves the folder, or it is no regular file of at most ``limit`` bytes;
+            ``strerror`` says which.
+    """
+    *folders, name = parts = path.split("/")
+    if _ODD.search(path) or not {"", ".", ".."}.isdisjoint(parts):
+        raise OSError(errno.EINVAL, "leads out of the folder, or is no path")
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in folders:
+            at, above = os.open(part, _FOLDER, dir_fd=at), at
+            os.close(above)
+        descriptor = os.open(name, _FILE, dir_fd=at)
+    finally:
+        os.close(at)
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(limit + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    if data is None or len(data) > limit:
+        raise OSError(errno.EINVAL, f"not a regular file of at most {limit} bytes")
+    return data
