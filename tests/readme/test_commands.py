@@ -17,6 +17,7 @@ DOCUMENTS = (
     "README.md",
     "docs/benchmarks.md",
     "docs/house.md",
+    "docs/local-model.md",
     "docs/rules.md",
     "docs/security.md",
     "docs/writing-a-task.md",
