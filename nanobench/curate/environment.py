@@ -22,7 +22,7 @@ from nanobench.sources.interface import Source
 
 ROLES = {
     "base": ("debian", "image", "captured"),
-    "python": ("python", "python-build", "installer"),
+    "python": ("interpreter", "python", "python-build", "installer"),
     "node": ("node", "npm"),
     "step": ("step",),
 }
@@ -105,7 +105,7 @@ def _target(
 ) -> python.Target:
     """The interpreter that wheels have to fit: that of the base, which is built to ask it."""
     if isinstance(spec.base, DebianBase):
-        return python.target_of(spec.base.debian)
+        return python.target_of(spec.base.debian, spec.interpreter)
     pinned = [p for p in packages if _input_of(p) == "base"]
     fetch(pinned, bench.store, online=online, say=bench.say, progress=bench.fetched)
     bare = evolve(spec, python=None, node=None)
@@ -143,7 +143,9 @@ def _resolve_python(
 ) -> Sequence[Package]:
     bench.say(f"resolving Python {target.python} packages as of {request.exclude_newer}")
     with bench.store.scratch("resolve") as work:
-        return python.resolve(request, online=online, work=work, python=target.python, glibc=target.glibc)
+        found = python.resolve(request, online=online, work=work, python=target.python, glibc=target.glibc)
+    asked = request.interpreter
+    return found if asked is None else (*found, python.interpreter_package(asked))
 
 
 def _resolve_node(

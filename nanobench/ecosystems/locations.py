@@ -38,6 +38,8 @@ class Locations:
             bases = registries.debian(dict(purl.qualifiers).get("distro", ""))
         elif purl.type == "npm":
             bases = (registries.npm(),)
+        elif purl.type == "generic":
+            return (dict(purl.qualifiers)["download_url"],)
         elif purl.type == "pypi":
             return self._pypi(package)
         elif purl.type == "oci":

@@ -61,8 +61,8 @@ def make_venv(path: Path, target: str, wheels: Sequence[Pinned], packages: Itera
         raise Refused(
             "NB_PYTHON_VERSION",
             f"the image's Python is not {shop.target.python}",
-            where="base.packages",
-            hint="the suite's own python3 is expected at /usr/bin/python3",
+            where="base.packages, python.interpreter",
+            hint=f"an interpreter of that version is expected at {shop.target.command}",
         )
     if wheels:
         add_wheels(home, wheels, packages, shop)

@@ -50,8 +50,8 @@ def run(
         raise Refused(
             "NB_PYTHON_ABSENT",
             f"the image has no {shop.target.command}",
-            where="base.packages",
-            hint='add "python3" to base.packages of the environment',
+            where="base.packages, python.interpreter",
+            hint='add "python3" to base.packages of the environment; an interpreter\'s archive must hold bin/python3',
         )
     shop.command(*argv, phase=phase, refusal=refusal, mounts=mounts, env=env)
 

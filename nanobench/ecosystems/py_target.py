@@ -1,15 +1,19 @@
-"""Which interpreter do wheels have to fit, and which of several files fits it best?"""
+"""Which interpreter does an environment have, and which of several wheels fits it best?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from attrs import frozen
+from attrs import evolve, frozen
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import parse_wheel_filename
 
 from nanobench.errors import Refused
+from nanobench.model.environment import Interpreter
+
+PREFIX = "/opt/python"
+"""Where an interpreter lies that is no package of the suite."""
 
 _LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
 
@@ -44,14 +48,14 @@ _SUITES = {
 }
 
 
-def target_of(suite: str) -> Target:
-    """The interpreter that a Debian suite brings.
+def target_of(suite: str, interpreter: Interpreter | None = None) -> Target:
+    """The interpreter that was asked for, or else the one that a Debian suite brings.
 
     Raises:
         Refused: ``NB_PYTHON_SUITE`` for a suite that the table does not have.
     """
     try:
-        return _SUITES[suite]
+        found = _SUITES[suite]
     except KeyError:
         known = ", ".join(sorted(_SUITES))
         raise Refused(
@@ -60,6 +64,7 @@ def target_of(suite: str) -> Target:
             where="base.debian",
             hint="use a known suite, or leave [python] out",
         ) from None
+    return found if interpreter is None else evolve(found, python=interpreter.version, prefix=PREFIX)
 
 
 def best_wheel(files: Iterable[str], target: Target) -> str | None:

@@ -11,6 +11,7 @@ from nanobench.ecosystems.py_bytecode import bytecode
 from nanobench.ecosystems.py_editable import Editable, editable
 from nanobench.ecosystems.py_find import find
 from nanobench.ecosystems.py_install import install
+from nanobench.ecosystems.py_interpreter import interpreter_package, unpack_interpreter
 from nanobench.ecosystems.py_resolve import resolve
 from nanobench.ecosystems.py_target import Target, target_of
 from nanobench.ecosystems.workshop import Workshop
@@ -24,6 +25,8 @@ __all__ = [
     "editable",
     "find",
     "install",
+    "interpreter_package",
     "resolve",
     "target_of",
+    "unpack_interpreter",
 ]

@@ -1,4 +1,4 @@
-"""The layers that all tasks of an environment share: the base, the Python packages, their bytecode, Node."""
+"""The layers that all tasks of an environment share: the base, an interpreter, Python packages, bytecode, Node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nanobench.model.environment import DebianBase, Environment
 from nanobench.model.fields import Document
 from nanobench.model.lock import Built, Layer, Lockfile, Package
 
-Role = Literal["debian", "image", "captured", "python", "bytecode", "node"]
+Role = Literal["debian", "image", "captured", "interpreter", "python", "bytecode", "node"]
 _BASES: tuple[Role, ...] = ("debian", "image", "captured")
 _PYTHON = ("python", "python-build", "installer")
 
@@ -38,6 +38,10 @@ class BuiltEnvironment:
     warnings: tuple[str, ...] = ()
     built: tuple[Built, ...] = ()
     lockfile: Lockfile | None = None
+
+    def tree(self, role: Role) -> Path:
+        """The unpacked tree of one layer."""
+        return next(tree for layer, tree in zip(self.layers, self.trees, strict=True) if layer.role == role)
 
 
 def build_environment(
@@ -66,6 +70,8 @@ def build_environment(
         lockfile=lockfile,
     )
     made = _base_layer(made, bench)
+    if spec.interpreter is not None:
+        made = _interpreter_layer(made, bench)
     if spec.python is not None:
         made = _python_layer(made, bench)
         made = _bytecode_layer(made, bench)
@@ -94,13 +100,13 @@ def _shop(made: BuiltEnvironment, bench: Workbench, scratch: Path, target: Targe
 
 
 def python_of(made: BuiltEnvironment, bench: Workbench) -> Target:
-    """The interpreter of the base: a Debian suite's own, or the one that an image has.
+    """The interpreter: a Debian suite's own or the one asked for in its place, or the one that an image has.
 
     Raises:
         Refused: ``NB_PYTHON_SUITE``, ``NB_PYTHON_ABSENT``.
     """
     if isinstance(made.spec.base, DebianBase):
-        return target_of(made.spec.base.debian)
+        return target_of(made.spec.base.debian, made.spec.interpreter)
     recipe = document_sha256({"python of": made.layers[0].diff_id})
     known = bench.store.recall(recipe)
     if known is not None:
@@ -128,6 +134,17 @@ def _base_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
 
     packed = pack_once(bench.store, _recipe(role, made, pinned), make)
     return _with(made, role, packed, bench, warnings=tuple(packed.notes["warnings"]))
+
+
+def _interpreter_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
+    pinned = tuple(p for p in made.packages if p.role == "interpreter")
+
+    def make() -> Packed:
+        bench.say("building layer interpreter")
+        with workshop(made, bench, "interpreter") as shop:
+            return pack(bench.store, python.unpack_interpreter(pinned, shop=shop), epoch=made.epoch)
+
+    return _with(made, "interpreter", pack_once(bench.store, _recipe("interpreter", made, pinned), make), bench)
 
 
 def _python_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:

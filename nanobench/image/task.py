@@ -89,7 +89,7 @@ def build_task(source: Source, environment: BuiltEnvironment, *, bench: Workbenc
 def _install(trees: Trees, environment: BuiltEnvironment, shop: Workshop) -> Editable | None:
     if environment.spec.python is None or not any((trees.base / name).is_file() for name in PYTHON_PROJECT):
         return None
-    venv = environment.trees[1] / "opt" / "venv"
+    venv = environment.tree("python") / "opt" / "venv"
     return editable(
         trees.base, environment.packages, venv=venv, shop=shop, env=_pretended(trees.project, trees.version)
     )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from nanobench.model.fields import ENV_NAME, IDENTIFIER, RELATIVE_PATH, optional_text, text, texts, whole
+from nanobench.model.fields import ENV_NAME, IDENTIFIER, RELATIVE_PATH, SHA256, optional_text, text, texts, whole
 
 DATE = r"\d{4}-\d\d-\d\d"
 _BELOW = rf"(?=.*/){RELATIVE_PATH}"
@@ -56,8 +56,23 @@ Base = DebianBase | ImageBase | DockerfileBase | DevcontainerBase
 
 
 @frozen(kw_only=True)
+class Interpreter:
+    """A CPython that no package brings: a ``.tar.gz`` at ``url``, pinned by sha256 and size in bytes.
+
+    Its one folder (``bin/python3``, ``lib/python<version>``, …) becomes ``/opt/python``, so it must not mind where it
+    lies; builds of python-build-standalone (``install_only``) do not.
+    """
+
+    version: str = text(r"3\.\d+")
+    url: str = text(r"https?://[^\s@?#]+/[^\s@?#/]+")
+    sha256: str = text(SHA256)
+    size: int = whole(1, 2**31)
+
+
+@frozen(kw_only=True)
 class PythonRequest:
-    """Python packages for the suite's virtual environment, resolved as of ``exclude_newer``.
+    """Python packages for the virtual environment, resolved as of ``exclude_newer`` for the base's own Python or, on
+    Debian, for ``interpreter``.
 
     ``build_requirements`` are what the project under test needs to be installed editable; they are pinned
     too, live in a build environment of their own, and are not in the image.
@@ -66,6 +81,7 @@ class PythonRequest:
     exclude_newer: str = text(DATE)
     requirements: tuple[str, ...] = texts(nonempty=True)
     build_requirements: tuple[str, ...] = texts(default=())
+    interpreter: Interpreter | None = None
 
 
 _NPM_PART = r"[A-Za-z0-9~-][A-Za-z0-9._~-]*"
@@ -155,3 +171,10 @@ class Environment:
         names = [step.name for step in self.step]
         if len(set(names)) != len(names):
             raise ValueError("step: two steps have the same name")
+        if self.interpreter and not isinstance(self.base, DebianBase):
+            raise ValueError("python.interpreter: an image brings its own; this is for a Debian base")
+
+    @property
+    def interpreter(self) -> Interpreter | None:
+        """The Python that was asked for in place of the base's own."""
+        return self.python.interpreter if self.python else None

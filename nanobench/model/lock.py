@@ -47,12 +47,15 @@ class Package:
     the curator's own word). ``digest`` is ``sha256:…`` or the ecosystem's own ``sha512:…``.
     ``role`` says what it is for: ``debian``, ``image`` (manifest, configuration and layers of a published image),
     ``captured`` (a layer that no registry has), ``python``, ``python-build``, ``installer``, ``npm``, ``node`` (Node
-    itself; in an environment its package manager too), ``step`` (what a step works on).
+    itself; in an environment its package manager too), ``step`` (what a step works on),
+    ``interpreter`` (an archive at the ``download_url`` of its purl).
     ``target`` is where the harness closure unpacks it (``node_modules/…``).
     """
 
     purl: str = text(PURL)
-    role: Literal["debian", "image", "captured", "python", "python-build", "installer", "npm", "node", "step"]
+    role: Literal[
+        "debian", "image", "captured", "python", "python-build", "installer", "npm", "node", "step", "interpreter"
+    ]
     path: str = text(RELATIVE_PATH)
     digest: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
@@ -73,7 +76,7 @@ class Built:
 class Layer:
     """One uncompressed layer: its diff_id (sha256 of the tar) and its size in bytes."""
 
-    role: Literal["debian", "image", "captured", "python", "bytecode", "node", "task"]
+    role: Literal["debian", "image", "captured", "interpreter", "python", "bytecode", "node", "task"]
     diff_id: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
 
