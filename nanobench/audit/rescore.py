@@ -20,6 +20,7 @@ from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Sc
 from nanobench.sandbox.interface import Ended, Finished
 from nanobench.scoring.causes import policy
 from nanobench.scoring.score import score
+from nanobench.sources.answer import heard, marked
 from nanobench.sources.patch import affected_paths
 
 
@@ -55,6 +56,8 @@ def rescore(result: CellResult, lock: TaskLock, arm: Arm, raw: RawFiles, contrac
     reported = report.report.filesChanged if report else None
     yield from _differ("reported_files_changed", result.reported_files_changed, reported)
     yield from _differ("unknown_fields", result.unknown_fields, report.unknown if report else ())
+    if any(test.endswith("|answer") for test in lock.tests.fail_to_pass):
+        yield from _answered(report.report.finalText if report else "", summary.said)
     yield from _differ("cause", result.cause, result.attempts[-1].cause)
     possible = _possible(raw, summary, contract)
     yield from _against_files(result.cause, possible, raw, summary)
@@ -121,6 +124,13 @@ def _attempts(attempts: tuple[Attempt, ...]) -> Iterator[str]:
     for attempt in attempts[:-1]:
         if attempt.number > policy(attempt.cause).retries:
             yield f"attempts: number {attempt.number} ended with {attempt.cause}, after which there is no other"
+
+
+def _answered(reported: str, said: str) -> Iterator[str]:
+    """An answer stands in the report only if the model gave it on the wire."""
+    answer = heard(reported)
+    if answer is not None and answer not in map(heard, marked(said)):
+        yield f"report: answers {answer!r:.200}, which the transcript does not say"
 
 
 def said_in(report: bytes | None, contract: Contract) -> str | None:

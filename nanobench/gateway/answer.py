@@ -49,7 +49,7 @@ class Answer:
     done: bool = False
     tool_calls: int = 0
     unsound: bool = False
-    text: bool = False
+    text: str = ""
     usage: TokenCount | None = None
     error: ApiError | None = None
 

@@ -28,11 +28,14 @@ class Messages:
         """Content blocks, in events or in one message. Usage counts once the final event has told the output."""
         form, events, _ = parts(content_type, body)
         blocks: list[Document] = []
+        texts: list[str] = []
         usage: Document = {}
         finish, error = None, None
         for event in events:
             message = object_in(event.get("message")) or event  # the first event holds what there is of a message
-            blocks += objects_in([event.get("content_block"), *objects_in(message.get("content"))])
+            begun = objects_in([event.get("content_block"), *objects_in(message.get("content"))])
+            blocks += begun
+            texts += [text_in(part.get("text")) or "" for part in (*begun, object_in(event.get("delta")))]
             usage |= {name: count for name, count in object_in(message.get("usage")).items() if count is not None}
             finish = text_in((object_in(event.get("delta")) or event).get("stop_reason")) or finish
             error = error_in(event) or error
@@ -43,7 +46,7 @@ class Messages:
             done=any(event.get("type") == "message_stop" for event in events),
             tool_calls=len(calls),
             unsound=not all(text_in(call.get("id")) and text_in(call.get("name")) for call in calls),
-            text=any(block.get("type") == "text" for block in blocks),
+            text="".join(texts),
             usage=_usage(usage) if finish is not None else None,
             error=error,
         )

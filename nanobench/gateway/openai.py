@@ -41,7 +41,7 @@ class ChatCompletions:
             done=done,
             tool_calls=len(reading.calls),
             unsound=any(len(parts) < 2 for parts in reading.calls.values()),
-            text=reading.text,
+            text="".join(reading.texts),
             usage=_usage(last.get("usage")),
             error=error_in(last),
         )
@@ -64,7 +64,7 @@ class ChatCompletions:
 @define
 class _Reading:
     finish: str | None = None
-    text: bool = False
+    texts: list[str] = Factory(list)
     calls: dict[tuple[int, int], set[str]] = Factory(dict)
     """By choice and place: which of its id and its name a call has told."""
 
@@ -72,7 +72,7 @@ class _Reading:
         self.finish = text_in(choice.get("finish_reason")) or self.finish
         message = choice.get("delta") or choice.get("message")
         if isinstance(message, dict):
-            self.text = self.text or bool(text_in(message.get("content")))
+            self.texts.append(text_in(message.get("content")) or "")
             where = choice.get("index", 0)
             for place, call in enumerate(objects_in(message.get("tool_calls"))):
                 told = self.calls.setdefault((number_in(where) or 0, number_in(call.get("index", place)) or 0), set())

@@ -19,7 +19,8 @@ class Summary:
 
     ``usage.steps`` are answers that came to their end; ``requests`` also counts failed tries. ``had_tools`` and
     ``last_had_tools`` tell whether any request offered tools and whether the last one did. ``end.status`` is the
-    provider's last status. ``sampling_pinned``: there are steps, and each was sampled as pinned.
+    provider's last status. ``sampling_pinned``: there are steps, and each was sampled as pinned. ``said`` is all
+    text of the steps.
     """
 
     usage: Usage
@@ -28,6 +29,7 @@ class Summary:
     last_had_tools: bool
     end: WireEnd
     sampling_pinned: bool
+    said: str = ""
 
 
 def summarise(exchanges: Iterable[Exchange], pins: Pins) -> Summary:
@@ -49,6 +51,7 @@ def summarise(exchanges: Iterable[Exchange], pins: Pins) -> Summary:
         last_had_tools=last is not None and last.tools,
         end=classify(last),
         sampling_pinned=pinned and bool(steps),
+        said="".join(answer.text for answer in steps),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 MARK = "ANSWER:"
 MAX_ANSWER = 1000
 _AROUND = " \t\r*`'\""
@@ -14,6 +16,11 @@ def heard(text: str) -> str | None:
     """
     _, mark, rest = text.rpartition(MARK)
     return rest.partition("\n")[0].rstrip(_AROUND + ".").lstrip(_AROUND) if mark else None
+
+
+def marked(text: str) -> Iterator[str]:
+    """Every place of a text that answers, from its mark on."""
+    return (MARK + rest for rest in text.split(MARK)[1:])
 
 
 def spoken(answer: str) -> str:

@@ -59,7 +59,7 @@ def test_an_answer_of_the_gateways_own_is_one_that_ends_a_conversation(dialect: 
     answer = dialect.read(
         "text/event-stream" if stream else "application/json", dialect.closing("enough", stream=stream)
     )
-    assert (answer.whole, answer.text, answer.tool_calls, answer.error) == (True, True, 0, None)
+    assert (answer.whole, answer.text, answer.tool_calls, answer.error) == (True, "enough", 0, None)
     refusal = dialect.read("application/json", json.dumps(dialect.error("no", "model")).encode())
     assert refusal.error is not None and refusal.error.message == "no"
 
@@ -83,7 +83,7 @@ def test_an_unfinished_last_event_is_not_read() -> None:
 def test_comments_and_names_of_events_are_skipped() -> None:
     body = b': PROCESSING\n\nevent: x\nid: 1\ndata: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n\n'
     answer = read_answer("text/event-stream; charset=utf-8", body)
-    assert (answer.text, answer.done, answer.tool_calls) == (True, True, 0)
+    assert (answer.text, answer.done, answer.tool_calls) == ("a", True, 0)
 
 
 @pytest.mark.parametrize("usage", [{}, {"prompt_tokens": 1}, {"prompt_tokens": -1, "completion_tokens": 2}, 7, None])

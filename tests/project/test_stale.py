@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanobench.model.environment import DebianBase, Environment, Limits
+from nanobench.model.fields import Digest
+from nanobench.model.fixture import LockedFiles, VendoredFile
 from nanobench.model.lock import LOCK_REVISION, RECIPE, Reference, TaskLock
-from nanobench.project.stale import REVISION_GATES, changes, reference_reason, task_reasons
+from nanobench.project.stale import REVISION_GATES, changes, files_reasons, reference_reason, task_reasons
 
 PLAIN = st.dictionaries(
     st.sampled_from("abc"),
@@ -111,3 +113,21 @@ def test_a_missing_or_changed_referenced_lock_is_a_reason() -> None:
     assert "missing" in reference_reason(reference, "environments", None)[0]
     assert "now " + "1" * 64 in reference_reason(reference, "environments", "1" * 64)[0]
     assert reference_reason(reference, "environments", "0" * 64) == ()
+
+
+def test_every_file_of_a_fixture_that_came_went_or_changed_is_named(task_lock: TaskLock) -> None:
+    def file(path: str, content: str = "a", mode: Any = "0644") -> VendoredFile:
+        return VendoredFile(path=path, mode=mode, digest=Digest("sha256:" + content * 64), size=1)
+
+    same, gone, turned, runs = file("base/same"), file("base/gone"), file("base/turned"), file("tests/runs")
+    pinned = LockedFiles(file=(gone, same, turned, runs))
+    lock = attrs.evolve(task_lock, source=attrs.evolve(task_lock.source, vendored=pinned))
+    assert files_reasons(lock, pinned.file) == ()
+    now = (same, file("base/turned", "b"), file("solution/new"), file("tests/runs", mode="0755"))
+    a, b = "sha256:" + "a" * 64, "sha256:" + "b" * 64
+    assert files_reasons(lock, now) == (
+        f"tasks/x/base/gone: locked {a} mode 0644, now absent",
+        f"tasks/x/base/turned: locked {a} mode 0644, now {b} mode 0644",
+        f"tasks/x/solution/new: locked absent, now {a} mode 0644",
+        f"tasks/x/tests/runs: locked {a} mode 0644, now {a} mode 0755",
+    )

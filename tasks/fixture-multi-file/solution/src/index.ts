@@ -1,0 +1,5 @@
+export { CARRIERS } from "./carriers.ts";
+export { formatQuote } from "./format.ts";
+export { OrderError, parseOrder } from "./parse.ts";
+export { cheapest, quote } from "./quote.ts";
+export type { Carrier, Insurance, Line, Parcel, Quote, Zone } from "./types.ts";

@@ -1,0 +1,6 @@
+export interface Room {
+  name: string;
+  seats: number;
+  /** Longest booking, in minutes. */
+  longest: number;
+}
