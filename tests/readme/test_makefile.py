@@ -52,9 +52,3 @@ def test_a_locked_task_is_run_and_verified(copy: Path, environment: dict[str, st
     (bundle,) = (copy / "runs").iterdir()
     assert str(bundle) in said and "1.0 Complete Resolution" in said
     assert "retest   pass" in make("verify", f"BUNDLE=runs/{bundle.name}", cwd=copy, env=environment)
-
-
-@pytest.mark.network
-def test_benchmarks_print_a_table(copy: Path, environment: dict[str, str]) -> None:
-    said = make("bench", cwd=copy, env=environment)
-    assert "bare bubblewrap" in said and "tar --sort=name | sha256sum" in said
