@@ -93,7 +93,7 @@ class _Graph:
     def edges(self, node: Any) -> Iterator[tuple[str, str, str]]:
         """(name, reference, where) of everything that an importer or a snapshot depends on."""
         for kind in _NEEDED:
-            for name, value in _mapping(node, self.where).get(kind, {}).items():
+            for name, value in _mapping(_mapping(node, self.where).get(kind, {}), self.where).items():
                 at = f"{self.where}: {kind} {name}"
                 reference = value.get("version") if isinstance(value, dict) else value
                 if not isinstance(reference, str) or not reference:

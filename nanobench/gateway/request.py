@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
+from nanobench.formats.json import foreign
 from nanobench.gateway.answer import ApiError
 from nanobench.gateway.exchange import Fault
 from nanobench.gateway.upstream import Pins
@@ -28,9 +29,9 @@ class ChatRequest:
 def read_request(data: bytes) -> ChatRequest | None:
     """The request in ``data``; None when it is not a JSON object that can be sent on."""
     try:
-        body = json.loads(data.decode("utf-8"), parse_constant=_no_constant)
-        json.dumps(body, allow_nan=False)  # 1e999 reads as an infinity, and deep nesting may read but not write
-    except (ValueError, RecursionError):
+        body = foreign(data, parse_constant=_no_constant)
+        json.dumps(body, allow_nan=False)  # 1e999 reads as an infinity
+    except ValueError:
         return None
     if not isinstance(body, dict):
         return None

@@ -7,6 +7,7 @@ and named. A lock names its contract by the schema's sha256.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 import attrs
@@ -23,7 +24,7 @@ from nanobench.model.fields import Document
 from nanobench.model.lock import HarnessLock
 
 MAX_BYTES = 64 << 20
-_MAX_REASONS = 20
+_MAX_REASONS, _MAX_PROBLEMS = 20, 1000
 _MAX_UNKNOWN, _NAME = 20, 100
 _OPTIONAL = ("usage", "message", "toolNames")
 _NEEDED = {"error": "message", "tool-approval-required": "toolNames"}
@@ -86,7 +87,9 @@ class Contract:
             document = foreign_json.parse(stdout, limit=MAX_BYTES)
         except (ValueError, RecursionError) as error:
             raise self._broken((f"not one JSON object: {error}",)) from None
-        problems = [f"{e.json_path}: {e.message:.200}" for e in self._validator.iter_errors(document)]
+        problems = [
+            f"{e.json_path}: {e.message:.200}" for e in islice(self._validator.iter_errors(document), _MAX_PROBLEMS)
+        ]
         if problems:
             raise self._broken(tuple(sorted(problems)[:_MAX_REASONS]))
         return ParsedReport(report=self._report(document), unknown=self._unknown(document))

@@ -23,7 +23,7 @@ _REQUIRED = re.compile(
     re.IGNORECASE,
 )
 _SCRIPT = re.compile(r"\b(use_scm_version|setuptools_scm|pbr\s*=\s*True)\b")
-_DESCRIBED = re.compile(r"(?P<tag>.+)-(?P<distance>\d+)-g[0-9a-f]+\n")
+_DESCRIBED = re.compile(r"(?P<tag>.+)-(?P<distance>\d{1,9})-g[0-9a-f]+\n")
 _TAG = re.compile(r"(?:[\w-]+-)?(?P<version>[vV]?\d+(?:\.\d+)*[^+]*)(?:\+.*)?")
 _DEFAULT = "guess-next-dev"
 _HINT = "state source.pretend_version in the task: what the project's tool says of the base commit"
