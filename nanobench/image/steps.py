@@ -59,6 +59,7 @@ def run_steps(
     tracked = snapshot(base)
     for step in spec.step:
         _run(step, work, spec, packages, inner)
+        clean(work, where=_where(step))
         changed = lost(tracked, snapshot(work))
         if changed:
             raise Refused(
@@ -68,7 +69,6 @@ def run_steps(
                 details=changed[:20],
                 hint="a step may only add files",
             )
-    clean(work, where="steps")
     return _products(work, tracked, spec.step, shop.epoch)
 
 
