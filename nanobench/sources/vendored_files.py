@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from nanobench.archives.names import problem, shown, to_text
 from nanobench.errors import Refused
 from nanobench.formats.digest import sha256
 from nanobench.model.fixture import Mode, VendoredFile
+from nanobench.store.plain import read_below
 
 FOLDERS = ("base", "solution", "tests")
 """Folders of a task's folder, each laid over those before it."""
 
 ANSWER = "answer.txt"
 
-MAX_ENTRIES, MAX_BYTES = 2000, 32 << 20
-"""The largest fixture: files and folders, and bytes in all."""
+MAX_ENTRIES, MAX_BYTES, MAX_PATH = 2000, 32 << 20, 500
+"""The largest fixture: files and folders, bytes in all, characters of a path."""
 
 Files = dict[str, tuple[VendoredFile, bytes]]
 """Path below the task's folder → the file and its content."""
@@ -41,8 +43,10 @@ def read_files(folder: Path, *, where: str) -> Files:
         at = f"{where}/{shown(path)}"
         if number > MAX_ENTRIES:
             raise Refused("NB_VENDORED", f"more than {MAX_ENTRIES} files and folders", where=where)
+        if odd := _odd(path):
+            raise Refused("NB_VENDORED", odd, where=at)
         if not place.is_dir() or place.is_symlink():
-            files[path] = _read(place, path, left, at)
+            files[path] = _read(folder, path, left, at)
             left -= files[path][0].size
     if not any(path.startswith("base/") for path in files):
         raise Refused(
@@ -58,24 +62,23 @@ def _places(folder: Path) -> Iterator[tuple[str, Path]]:
         path, place = pending.pop()
         yield path, place
         if place.is_dir() and not place.is_symlink():
-            names = (to_text(os.fsencode(name)) for name in os.listdir(place))  # noqa: PTH208 (as bytes on disk)
+            with os.scandir(place) as found:
+                names = [to_text(os.fsencode(entry.name)) for entry in islice(found, MAX_ENTRIES + 1)]
             pending += [(f"{path}/{name}", place / name) for name in names]
 
 
-def _read(place: Path, path: str, left: int, at: str) -> tuple[VendoredFile, bytes]:
-    odd = problem(path) or ("a name that is not UTF-8" if not path.isprintable() else None)
-    if odd:
-        raise Refused("NB_VENDORED", odd, where=at)
+def _odd(path: str) -> str | None:
+    if len(path) > MAX_PATH:
+        return f"a path longer than {MAX_PATH} characters"
+    return problem(path) or ("a name that is not UTF-8" if not path.isprintable() else None)
+
+
+def _read(folder: Path, path: str, left: int, at: str) -> tuple[VendoredFile, bytes]:
     try:
-        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        data = read_below(folder, path, limit=left)
+        runs = os.lstat(folder / path).st_mode & stat.S_IXUSR
     except OSError as error:
-        raise Refused("NB_VENDORED", f"no plain file: {error.strerror}", where=at) from None
-    with os.fdopen(descriptor, "rb") as file:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise Refused("NB_VENDORED", "no plain file", where=at)
-        data = file.read(left + 1)
-    if len(data) > left:
-        raise Refused("NB_VENDORED", f"the fixture is over {MAX_BYTES} bytes", where=at)
-    mode: Mode = "0755" if facts.st_mode & stat.S_IXUSR else "0644"
+        hint = f"a fixture has plain files of at most {MAX_BYTES} bytes in all"
+        raise Refused("NB_VENDORED", error.strerror or "cannot be read", where=at, hint=hint) from None
+    mode: Mode = "0755" if runs else "0644"
     return VendoredFile(path=path, mode=mode, digest=sha256(data), size=len(data)), data

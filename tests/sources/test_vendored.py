@@ -148,6 +148,12 @@ def crowd(folder: Path) -> None:
         (folder / f"base/{number}").mkdir()
 
 
+def deep(folder: Path) -> None:
+    path = folder / "base" / ("d" * 250) / ("e" * 250)
+    path.mkdir(parents=True)
+    (path / "file").write_text("")
+
+
 def no_base(folder: Path) -> None:
     (folder / "base").rename(folder / "bases")
 
@@ -164,6 +170,7 @@ def no_base(folder: Path) -> None:
         (latin_name, "base/\\udce9"),
         (huge, "base/huge"),
         (crowd, ""),
+        (deep, "base/" + "d" * 192 + "..."),
         (no_base, "base"),
     ],
 )
