@@ -14,7 +14,6 @@ from nanobench.project.files import Project
 from nanobench.runner.state import published_leftovers
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.diagnose import left_trials
-from nanobench.sandbox.docker import Docker
 from nanobench.sandbox.interface import Engine
 from nanobench.store.files import remove_tree
 from nanobench.store.store import Store
@@ -66,6 +65,8 @@ def _remedy(finding: Finding) -> str:
 
 def _engines(store: Store) -> tuple[Finding, ...]:
     """One that works is enough."""
+    from nanobench.sandbox.docker import Docker  # its libraries are slow to load, for every verb
+
     engines: tuple[Engine, ...] = (Bubblewrap(), Docker(store))
     problems = {engine.name: engine.check() for engine in engines}
     enough = not all(problems.values())
@@ -104,6 +105,8 @@ def _leftovers(store: Store, project: Project | None, *, keep: bool) -> Finding:
     if not keep:
         for path in others:
             remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    from nanobench.sandbox.docker import Docker
+
     docker = Docker(store)
     names = [path.name for path in left] + [*(docker.leftovers() if keep else docker.sweep())]
     verb = "are left behind" if keep else "removed"

@@ -124,15 +124,8 @@ def run(
     bench = common.workbench(store, engine)
     stages = _stages(locked_tasks, harnesses, bench=bench, offline=offline or frozen)
     state = RunState(RunState.place(destination), manifest)
-    with state.alone():
-        work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_teller(len(state.pending())))
-        if not destination.exists():
-            work.go(jobs=jobs or jobs_for(stages))
-            publish(work, destination)
-        results = _published(destination, manifest)
-        if work.purse is not None:
-            common.say(f"spent: {work.purse.spent} USD")
-        state.remove()
+    work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_teller(len(state.pending())))
+    results = _carry_out(work, destination, jobs=jobs or jobs_for(stages))
     _tell(results, destination, as_json=as_json)
 
 
@@ -204,6 +197,19 @@ def _stages(
     for agent in agents.values():
         keep_harness(agent.lock, bench.store)
     return stages
+
+
+def _carry_out(work: Run, destination: Path, *, jobs: int) -> tuple[CellResult, ...]:
+    """Run what is pending and publish the bundle, unless an earlier run got as far; its results."""
+    with work.state.alone():
+        if not destination.exists():
+            work.go(jobs=jobs)
+            publish(work, destination)
+        results = _published(destination, work.state.manifest)
+        if work.purse is not None:
+            common.say(f"spent: {work.purse.spent} USD")
+        work.state.remove()
+    return results
 
 
 def _published(destination: Path, manifest: RunManifest) -> tuple[CellResult, ...]:

@@ -10,7 +10,6 @@ import typer
 
 from nanobench.cli import common
 from nanobench.errors import Misuse
-from nanobench.sandbox.docker import Docker
 
 app = typer.Typer(no_args_is_help=True, help="The content store: free space, look for damage, add.")
 
@@ -26,6 +25,8 @@ def gc(store: common.StorePath = None, as_json: common.AsJson = False) -> None:
 
         nanobench store gc
     """
+    from nanobench.sandbox.docker import Docker  # its libraries are slow to load, for every verb
+
     place = common.store(store)
     freed = place.gc()
     Docker(place).forget()

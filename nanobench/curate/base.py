@@ -6,11 +6,8 @@ import os
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
-from docker.errors import DockerException
-
 from nanobench.ecosystems import debian, devcontainer, image
 from nanobench.ecosystems.devcontainer import Build
-from nanobench.ecosystems.dockerfile import capture
 from nanobench.ecosystems.furnishing import Resolution
 from nanobench.ecosystems.online import Online
 from nanobench.errors import MachineFailure, Refused
@@ -20,7 +17,6 @@ from nanobench.image.workbench import Workbench
 from nanobench.model.environment import DebianBase, DevcontainerBase, DockerfileBase, Environment, ImageBase
 from nanobench.model.lock import Package
 from nanobench.project.files import Spec
-from nanobench.sandbox.docker_daemon import Daemon, address_of
 
 
 def resolve_base(spec: Spec[Environment], *, online: Online, bench: Workbench) -> Resolution:
@@ -68,6 +64,11 @@ def _devcontainer(
 
 
 def _captured(spec: Spec[Environment], build: Build, date: str, bench: Workbench) -> Resolution:
+    from docker.errors import DockerException  # slow to load, and few environments need it
+
+    from nanobench.ecosystems.dockerfile import capture
+    from nanobench.sandbox.docker_daemon import Daemon, address_of
+
     where, name = f"environments/{build.dockerfile}", spec.value.name
     epoch = _epoch(date, where)
     bench.say(f"building {where} with Docker")

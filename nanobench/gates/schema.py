@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jsonschema import Draft202012Validator
-
 from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.formats.documents import KINDS
 from nanobench.formats.schema import emit
@@ -29,6 +27,8 @@ class SchemaGate:
 
 def schema_problems(documents: Mapping[str, Document]) -> tuple[str, ...]:
     """Where documents (kind → document) depart from their kind's JSON Schema."""
+    from jsonschema import Draft202012Validator  # slow to load, and only ``lock`` and ``verify`` need it
+
     problems = []
     for kind, document in sorted(documents.items()):
         validator = Draft202012Validator(emit(KINDS[kind], name=kind))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nanobench.gateway.gateway import FORWARDER, SOCKET
+SOCKET = "model.sock"
+FORWARDER = "forward.cjs"
 
 
 def forwarded(command: tuple[str, ...], *, node: str, directory: str, port: int) -> tuple[str, ...]:

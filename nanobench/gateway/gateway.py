@@ -16,15 +16,13 @@ from aiohttp import web
 from nanobench.errors import MachineFailure
 from nanobench.gateway.budget import Budget, Meter
 from nanobench.gateway.exchange import Exchange
+from nanobench.gateway.forwarder import FORWARDER, SOCKET
 from nanobench.gateway.recorder import Recorder
 from nanobench.gateway.relay import Relay
 from nanobench.gateway.serving import ServingThread
 from nanobench.gateway.summary import Summary, summarise
 from nanobench.gateway.transcript import Transcript, read_transcript
 from nanobench.gateway.upstream import Bounds, Pins, Upstream
-
-SOCKET = "model.sock"
-FORWARDER = "forward.cjs"
 
 
 class Gateway:

@@ -12,7 +12,6 @@ from typing import Any
 
 import attrs
 from attrs import field, frozen
-from jsonschema import Draft202012Validator
 
 from nanobench.errors import Refused
 from nanobench.formats import json
@@ -48,7 +47,6 @@ class Contract:
     kind: type[Report]
     schema: Document = field(init=False)
     sha256: str = field(init=False)
-    _validator: Draft202012Validator = field(init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -71,25 +69,22 @@ class Contract:
     def _sha256(self) -> str:
         return sha256_hex(json.pretty(self.schema))
 
-    @_validator.default
-    def _make_validator(self) -> Draft202012Validator:
-        return Draft202012Validator(self.schema)
-
     def parse(self, stdout: bytes) -> ParsedReport | None:
         """What Nanocoder said on stdout; ``None`` when it said nothing, as after every provider error and signal.
 
         Raises:
             Refused: ``NB_REPORT_CONTRACT``, with every place where the report departs from the contract.
         """
+        from jsonschema import Draft202012Validator  # slow to load, and most verbs read no report
+
         if not stdout:
             return None
         try:
             document = foreign_json.parse(stdout, limit=MAX_BYTES)
         except (ValueError, RecursionError) as error:
             raise self._broken((f"not one JSON object: {error}",)) from None
-        problems = [
-            f"{e.json_path}: {e.message:.200}" for e in islice(self._validator.iter_errors(document), _MAX_PROBLEMS)
-        ]
+        departures = islice(Draft202012Validator(self.schema).iter_errors(document), _MAX_PROBLEMS)
+        problems = [f"{e.json_path}: {e.message:.200}" for e in departures]
         if problems:
             raise self._broken(tuple(sorted(problems)[:_MAX_REASONS]))
         return ParsedReport(report=self._report(document), unknown=self._unknown(document))

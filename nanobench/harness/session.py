@@ -9,7 +9,6 @@ from attrs import evolve, frozen
 
 from nanobench.errors import Refused
 from nanobench.gateway.budget import Budget
-from nanobench.gateway.gateway import Gateway
 from nanobench.gateway.summary import Summary
 from nanobench.gateway.upstream import Pins, Upstream
 from nanobench.harness.contract import Contract
@@ -69,6 +68,8 @@ def run_agent(
     Raises:
         MachineFailure: the sandbox, the gateway or the transcript failed.
     """
+    from nanobench.gateway.gateway import Gateway  # its server is slow to load, and most verbs run no agent
+
     places = _places(seat, workspace, scratch)
     write_config(places.config, call.tool_profile)
     gitbox = Gitbox(engine=seat.engine, layers=seat.trees, scratch=scratch)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 from nanobench.errors import MachineFailure
 from nanobench.sandbox.bubblewrap import Bubblewrap
-from nanobench.sandbox.docker import Docker
 from nanobench.sandbox.interface import Engine
 from nanobench.store.store import Store
 
@@ -40,9 +40,13 @@ def untried_engine(name: EngineName, store: Store) -> Engine:
     try:
         return engine_named(name, store)
     except MachineFailure:
-        return _engines(name, store)[0]
+        return next(_engines(name, store))
 
 
-def _engines(name: EngineName, store: Store) -> tuple[Engine, ...]:
-    engines: tuple[Engine, ...] = (Bubblewrap(), Docker(store))
-    return tuple(engine for engine in engines if name in (EngineName.AUTO, engine.name))
+def _engines(name: EngineName, store: Store) -> Iterator[Engine]:
+    if name is not EngineName.DOCKER:
+        yield Bubblewrap()
+    if name is not EngineName.BUBBLEWRAP:
+        from nanobench.sandbox.docker import Docker  # its libraries are slow to load, and seldom needed
+
+        yield Docker(store)

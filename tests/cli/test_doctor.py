@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from nanobench.cli import doctor as module
 from nanobench.project.files import Project
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.diagnose import trial
@@ -37,7 +36,7 @@ def doctor(nanobench: Any, tmp_path: Path, copied: Project, monkeypatch: pytest.
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setattr(module, "Docker", Elsewhere)
+    monkeypatch.setattr("nanobench.sandbox.docker.Docker", Elsewhere)
     where = ("--store", tmp_path / "store", "--project", copied.root)
     return lambda *arguments: nanobench("doctor", *arguments, *where)
 

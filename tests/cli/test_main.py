@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -16,6 +18,12 @@ VERBS = (
 
 def test_the_version_is_the_packages(nanobench: Any) -> None:
     assert nanobench("--version").out == f"nanobench {__version__}\n"
+
+
+def test_no_verb_waits_for_libraries_that_few_need() -> None:
+    loaded = "import nanobench.cli.main, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert not {"aiohttp", "docker", "jsonschema", "pypi_simple", "requests"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -114,9 +114,9 @@ def test_auto_takes_docker_when_bubblewrap_does_not_work_and_names_both_when_non
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nanobench.sandbox.choose.Bubblewrap.check", lambda _: ("forbidden",))
-    monkeypatch.setattr("nanobench.sandbox.choose.Docker.check", lambda _: ())
+    monkeypatch.setattr("nanobench.sandbox.docker.Docker.check", lambda _: ())
     assert engine_named(EngineName.AUTO, store).name == "docker"
-    monkeypatch.setattr("nanobench.sandbox.choose.Docker.check", lambda _: ("absent",))
+    monkeypatch.setattr("nanobench.sandbox.docker.Docker.check", lambda _: ("absent",))
     with pytest.raises(MachineFailure) as failure:
         engine_named(EngineName.AUTO, store)
     assert failure.value.details == ("bubblewrap: forbidden", "docker: absent")

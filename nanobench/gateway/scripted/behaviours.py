@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from nanobench.errors import Misuse
 from nanobench.gateway.scripted.oracle import oracle
-from nanobench.gateway.scripted.provider import ScriptedProvider
 from nanobench.gateway.scripted.reply import Messages, Reply, Script
+
+if TYPE_CHECKING:
+    from nanobench.gateway.scripted.provider import ScriptedProvider
 
 
 def nop(_: bytes, said: str | None = None) -> Script:
@@ -29,6 +32,8 @@ def scripted_provider(name: str, golden_patch: bytes, *, said: str | None = None
     Raises:
         Misuse: ``NB_BEHAVIOUR`` for a name that is not in the table.
     """
+    from nanobench.gateway.scripted.provider import ScriptedProvider  # its server is slow to load
+
     if name not in BEHAVIOURS:
         known = ", ".join(sorted(BEHAVIOURS))
         raise Misuse("NB_BEHAVIOUR", f"there is no scripted provider {name!r:.80}", hint=f"one of: {known}")
