@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import httpx
+import psutil
 import pytest
-import zstandard
 from aiohttp import web
 from attrs import frozen
 from hypothesis import settings
 from typer.testing import CliRunner
 
-from nanobench.archives.gunzip import GZIP, ZSTD
-from nanobench.archives.oci import CONFIG_TYPE, MANIFEST_TYPE
 from nanobench.cli.locked import current
 from nanobench.cli.main import app
-from nanobench.formats.digest import document_sha256, sha256
+from nanobench.formats.digest import document_sha256
 from nanobench.gateway.serving import ServingThread
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.harness.session import Seat
@@ -51,6 +49,7 @@ from nanobench.project.files import Project
 from nanobench.project.stale import REVISION_GATES
 from nanobench.runner.stage import Stage, bring_agents, set_stage
 from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.sandbox.launch import default_signals
 from nanobench.sources.clean import clean
 from nanobench.sources.interface import Trees
 from nanobench.sources.workspace import EPOCH
@@ -302,84 +301,6 @@ def _called(*arguments: object, env: dict[str, str] | None = None) -> Done:
     return Done(result.exit_code, result.stdout, result.stderr)
 
 
-@frozen
-class ImageRegistry:
-    """Debian's ``docker-registry`` on loopback, with nothing in it but what tests push."""
-
-    host: str
-
-    def push(
-        self,
-        name: str,
-        *layers: bytes,
-        tag: str = "1",
-        diff_ids: tuple[str, ...] | None = None,
-        layer_type: str = "application/vnd.oci.image.layer.v1.tar",
-        **config: Any,
-    ) -> str:
-        """Put an image of these layers there; the manifest's digest."""
-        document = {
-            "architecture": "amd64",
-            "config": {},
-            "created": "2024-05-06T07:08:09.123456789Z",
-            "os": "linux",
-            "rootfs": {"type": "layers", "diff_ids": diff_ids or [sha256(_unzipped(layer)) for layer in layers]},
-            **config,
-        }
-        manifest = {
-            "schemaVersion": 2,
-            "mediaType": MANIFEST_TYPE,
-            "config": self._blob(name, json.dumps(document).encode(), CONFIG_TYPE),
-            "layers": [self._blob(name, layer, layer_type) for layer in layers],
-        }
-        return self.manifest(name, tag, manifest)
-
-    def manifest(self, name: str, tag: str, document: Any) -> str:
-        """Put a manifest or an index there under a tag; its digest."""
-        data = json.dumps(document).encode()
-        url = f"http://{self.host}/v2/{name}/manifests/{tag}"
-        httpx.put(url, content=data, headers={"Content-Type": document["mediaType"]}).raise_for_status()
-        return sha256(data)
-
-    def _blob(self, name: str, data: bytes, media_type: str) -> Any:
-        begun = httpx.post(f"http://{self.host}/v2/{name}/blobs/uploads/").raise_for_status()
-        place = httpx.URL(begun.headers["Location"]).copy_merge_params({"digest": sha256(data)})
-        httpx.put(place, content=data, timeout=60).raise_for_status()
-        return {"mediaType": media_type, "digest": sha256(data), "size": len(data)}
-
-
-def _unzipped(layer: bytes) -> bytes:
-    if layer.startswith(ZSTD):
-        return zstandard.ZstdDecompressor().decompressobj().decompress(layer)
-    return gzip.decompress(layer) if layer.startswith(GZIP) else layer
-
-
-@pytest.fixture(scope="session")
-def image_registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageRegistry]:
-    """A registry of images of our own."""
-    if shutil.which("docker-registry") is None:
-        assert not os.environ.get("CI") or os.geteuid() != 0, "continuous integration must install docker-registry"
-        pytest.skip("docker-registry is not installed")
-    place = tmp_path_factory.mktemp("images")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        host = f"127.0.0.1:{free.getsockname()[1]}"
-    settings = {"version": "0.1", "http": {"addr": host}, "storage": {"filesystem": {"rootdirectory": str(place)}}}
-    (place / "config.yml").write_text(json.dumps(settings))
-    with (
-        (place / "log").open("wb") as log,
-        subprocess.Popen(["docker-registry", "serve", place / "config.yml"], stdout=log, stderr=log) as process,
-    ):
-        try:
-            while process.poll() is None:
-                with contextlib.suppress(httpx.TransportError):
-                    assert httpx.get(f"http://{host}/v2/").status_code == 200
-                    break
-                select.select([], [], [], 0.05)
-            yield ImageRegistry(host)
-        finally:
-            process.terminate()
-
-
 @pytest.fixture(scope="session")
 def stage(repository: Project, bench: Workbench, demo: str) -> Stage:
     """The demo task, ready to run."""
@@ -392,3 +313,60 @@ def stage(repository: Project, bench: Workbench, demo: str) -> Stage:
 def seat(stage: Stage) -> Seat:
     """Where the demo task's own agent sits."""
     return stage.seat(stage.locked.harness.value.name)
+
+
+@pytest.fixture(scope="session")
+def docker_daemon() -> Any:
+    """Starts a daemon of our own for the block: ``docker_daemon(containerd=False)`` gives its address."""
+    return daemon
+
+
+@pytest.fixture(scope="session")
+def docker_socket(docker_daemon: Any) -> Iterator[Path]:
+    """Where one listens, with its classic store of images."""
+    with docker_daemon(containerd=False) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def daemon(*, containerd: bool) -> Iterator[Path]:
+    """A daemon of our own. Its mounts are seen by nobody else and go with it."""
+    if os.geteuid() != 0 or shutil.which("dockerd") is None:
+        assert not os.environ.get("CI"), "continuous integration must install docker.io and run as root"
+        pytest.skip("only root can start a Docker daemon, and one must be installed")
+    said = subprocess.run(["dockerd", "--version"], capture_output=True, text=True, check=True).stdout
+    if containerd and int(said.split("version ")[1].partition(".")[0]) < 24:
+        pytest.skip(f"no containerd store in this one: {said.strip()}")
+    place = Path(tempfile.mkdtemp(prefix="nanobench-dockerd-"))
+    (place / "config").write_text(json.dumps({"features": {"containerd-snapshotter": containerd}}))
+    address, folders = place / "sock", {"data-root": "data", "exec-root": "exec", "pidfile": "pid"}
+    words = [f"--host=unix://{address}", *(f"--{option}={place / name}" for option, name in folders.items())]
+    words += [f"--config-file={place / 'config'}", "--log-level=warn"]
+    command = ["dockerd", *words, "--iptables=false", "--ip6tables=false", "--bridge=none"]
+    if psutil.virtual_memory().available > 8 << 30:  # images in memory need not be removed file by file
+        (place / "data").mkdir()
+        command = ["sh", "-c", 'mount -t tmpfs -o size=4g none "$0" && exec "$@"', str(place / "data"), *command]
+    with (place / "log").open("wb") as log:  # started by a shell that ends: no child of ours
+        detached = ["sh", "-c", '"$@" >&2 & echo $!', "sh", "unshare", "--mount", "--propagation=slave", *command]
+        started = subprocess.run(
+            detached, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, check=True,
+            preexec_fn=default_signals,  # what a daemon ignores, its containers do too
+        )  # fmt: skip
+    with open(os.pidfd_open(int(started.stdout)), "rb", buffering=0) as process:
+        try:
+            yield await_daemon(address, process.fileno(), place / "log")
+        finally:
+            signal.pidfd_send_signal(process.fileno(), signal.SIGTERM)
+            assert select.select([process], [], [], 60)[0], "the Docker daemon does not end"
+    shutil.rmtree(place)
+
+
+def await_daemon(address: Path, process: int, log: Path) -> Path:
+    """Until it answers, the address; an error with its log when it ends before."""
+    while not select.select([process], [], [], 0.1)[0]:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(address))
+            connection.sendall(b"GET /_ping HTTP/1.0\r\n\r\n")
+            if b"200 OK" in connection.recv(4096):
+                return address
+    raise AssertionError(f"no Docker daemon: {log.read_text()[-2000:]}")

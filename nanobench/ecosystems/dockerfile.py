@@ -73,7 +73,7 @@ def _built(
             forcerm=True,
             decode=True,
         ):
-            image = line.get("aux", {}).get("ID", image)
+            image = None if "error" in line else line.get("aux", {}).get("ID", image)
             said += (line.get("stream") or line.get("error") or "").splitlines()
             if said and said[-1].startswith("Step "):
                 say(said[-1])

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import tarfile
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
+from docker import APIClient
 
 from nanobench.curate.environment import lock_environment
 from nanobench.ecosystems.online import Online
+from nanobench.errors import CannotTell, MachineFailure, Refused
 from nanobench.formats.converter import structure
 from nanobench.formats.documents import dump_lock, read_lock
 from nanobench.image.realise import Locks, realise_environment
@@ -22,41 +22,12 @@ from nanobench.image.task import build_task
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
 from nanobench.model.lock import EnvironmentLock
+from nanobench.project.context import context_sha256
 from nanobench.project.files import Spec
+from nanobench.project.stale import environment_reasons
+from nanobench.sandbox.docker import Docker
 from nanobench.sources.workspace import Repository
 from nanobench.store.store import Store
-
-PROGRAMS = ("cat", "chmod", "cmp", "comm", "cp", "dash", "env", "git", "mkdir", "rm", "sed", "sh", "sort", "xargs")
-LIBRARIES = ("ld-linux", "libacl", "libattr", "libc.so", "libm.so", "libpcre2-8", "libselinux", "libz.so")
-PYTHON = ("libcrypto", "libdl", "libexpat", "libffi", "libgcc_s", "libpthread", "librt", "libutil")
-
-
-@pytest.fixture(scope="session")
-def root(bench: Workbench, locks: Locks) -> Callable[..., bytes]:
-    """A part of the demo's Debian as a layer: our steps' programs, and Python when it is asked for."""
-    tree = bench.store.tree(locks.environment.layer[0].diff_id[7:])
-    assert tree is not None
-
-    def wanted(path: str, python: bool) -> bool:
-        folder, _, name = path.rpartition("/")
-        if folder == "usr/bin":
-            return name in PROGRAMS or (python and name.startswith("python3"))
-        if folder in ("usr/lib/x86_64-linux-gnu", "usr/lib64"):
-            return name.startswith((*LIBRARIES, *(PYTHON if python else ())))
-        return python and folder.startswith("usr/lib/python3") and not name.endswith(".a")
-
-    def make(*, python: bool = False) -> bytes:
-        out = io.BytesIO()
-        with tarfile.open(fileobj=out, mode="w") as archive:
-            for name in ("bin", "lib", "lib64"):
-                archive.add(tree / name, name)
-            for file in sorted(tree.glob("usr/**/*")):
-                path = file.relative_to(tree).as_posix()
-                if wanted(path, python) and not (file.is_dir() and not file.is_symlink()):
-                    archive.add(file, path, recursive=False)
-        return out.getvalue()
-
-    return make
 
 
 @pytest.fixture
@@ -83,7 +54,7 @@ def empty(bench: Workbench, tmp_path: Path) -> Callable[[str], Workbench]:
 def test_an_image_is_locked_by_its_tag_and_built_again_from_the_lock_alone(
     image_registry: Any, root: Any, spec_of: Any, empty: Any, online: Online, locks: Locks
 ) -> None:
-    image_registry.push("tools", gzip.compress(root(), 1))
+    image_registry.push("tools", root())
     spec = spec_of(base={"image": f"{image_registry.host}/tools:1"})
     here, there = empty("here"), empty("there")
     lock, _ = lock_environment(spec, None, upgrade=(), online=online, bench=here)
@@ -95,7 +66,7 @@ def test_an_image_is_locked_by_its_tag_and_built_again_from_the_lock_alone(
     assert task.repository == Repository(commit=locks.task.source.commit, tree=locks.task.source.tree)
     assert task.locked().captured is None
 
-    image_registry.push("tools", gzip.compress(root(), 1), created="2025-01-01T00:00:00Z")
+    image_registry.push("tools", root(), created="2025-01-01T00:00:00Z")
     kept, _ = lock_environment(spec, lock, upgrade=(), online=online, bench=here)
     assert dump_lock(kept) == dump_lock(lock)
     moved, _ = lock_environment(spec, lock, upgrade=("base",), online=online, bench=here)
@@ -107,11 +78,136 @@ def test_an_image_is_locked_by_its_tag_and_built_again_from_the_lock_alone(
 def test_python_packages_fit_the_interpreter_of_the_image(
     image_registry: Any, root: Any, spec_of: Any, empty: Any, online: Online
 ) -> None:
-    image_registry.push("python", gzip.compress(root(python=True), 1))
+    image_registry.push("python", root(python=True))
     request = {"exclude_newer": "2026-10-01", "requirements": ["iniconfig"]}
     spec = spec_of(base={"image": f"{image_registry.host}/python:1"}, python=request)
-    here, there = empty("here"), empty("there")
-    lock, built = lock_environment(spec, None, upgrade=(), online=online, bench=here)
+    lock, built = lock_environment(spec, None, upgrade=(), online=online, bench=empty("here"))
     assert [layer.role for layer in lock.layer] == ["image", "python", "bytecode"]
     assert (built.trees[1] / "opt/venv/lib/python3.11/site-packages/iniconfig").is_dir()
-    assert realise_environment(lock, online=online, bench=there).layers == lock.layer
+
+
+DOCKERFILE = """
+FROM scratch
+ADD root.tar /
+ARG SOURCE_DATE_EPOCH
+RUN mkdir /srv && echo "$SOURCE_DATE_EPOCH $WORD" >/srv/made && cp /srv/made /srv/copied
+COPY word.txt /srv/
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, root: Any) -> Path:
+    """A folder with a Dockerfile and what it copies."""
+    place = tmp_path / "environments/box"
+    place.mkdir(parents=True)
+    (place / "Dockerfile").write_text(DOCKERFILE)
+    (place / "root.tar").write_bytes(root())
+    (place / "word.txt").write_text("word")
+    return place
+
+
+@pytest.fixture
+def with_docker(docker_socket: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[APIClient]:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{docker_socket}")
+    with contextlib.closing(APIClient(f"unix://{docker_socket}")) as api:
+        yield api
+
+
+def test_a_dockerfile_is_captured_and_two_builds_of_it_are_one_layer(
+    folder: Path, with_docker: APIClient, docker_socket: Path, spec_of: Any, empty: Any, online: Online, locks: Locks
+) -> None:
+    spec = spec_of(base={"dockerfile": "box/Dockerfile", "date": "2024-02-03"})
+    here, there = empty("here"), empty("there")
+    lock, built = lock_environment(spec, None, upgrade=(), online=online, bench=here)
+    assert [layer.role for layer in lock.layer] == ["captured"]
+    assert (built.trees[0] / "srv/made").read_text() == f"{lock.source_date_epoch} \n"
+    assert (with_docker.containers(all=True), with_docker.images()) == ([], [])
+
+    (folder / "Dockerfile").touch()
+    again, _ = lock_environment(spec, None, upgrade=(), online=online, bench=there)
+    assert dump_lock(again) == dump_lock(lock)
+    assert environment_reasons(lock, spec.document, context_sha256(spec)) == ()
+    kept, _ = lock_environment(spec, lock, upgrade=(), online=None, bench=here)
+    assert dump_lock(kept) == dump_lock(lock)
+
+    (folder / "word.txt").write_text("another")
+    (reason,) = environment_reasons(lock, spec.document, context_sha256(spec))
+    assert reason.startswith("environments/other.toml: base: its folder: locked sha256 ")
+    changed, _ = lock_environment(spec, lock, upgrade=(), online=online, bench=here)
+    assert changed.layer != lock.layer
+
+    for bench in (here, there):
+        bring(locks.source, bench.store, online=online, say=lambda _: None)
+    image = build_task(locks.source, built, bench=here).locked()
+    assert image.captured
+    in_docker = evolve(there, engine=Docker(there.store, address=str(docker_socket)))
+    same = realise_environment(lock, online=None, bench=in_docker)
+    assert build_task(locks.source, same, bench=in_docker).locked() == image
+
+
+def test_a_captured_layer_that_is_not_here_has_to_be_passed_on(
+    folder: Path, with_docker: APIClient, spec_of: Any, empty: Any, online: Online, nanobench: Any
+) -> None:
+    spec = spec_of(base={"dockerfile": "box/Dockerfile", "date": "2024-02-03"})
+    here, there = empty("here"), empty("there")
+    lock, _ = lock_environment(spec, None, upgrade=(), online=online, bench=here)
+    with pytest.raises(CannotTell, match=r"NB_CAPTURED: (.*\n)*.*nanobench store add") as error:
+        realise_environment(lock, online=online, bench=there)
+    file = error.value.details[0].rpartition(" ")[2]
+    done = nanobench("store", "add", here.store.root / file, "--store", there.store.root)
+    assert (done.code, done.out.strip()) == (0, lock.layer[0].diff_id)
+    assert realise_environment(lock, online=None, bench=there).layers == lock.layer
+
+
+def test_a_devcontainer_builds_as_it_says(
+    folder: Path, with_docker: APIClient, spec_of: Any, empty: Any, online: Online
+) -> None:
+    (folder / ".devcontainer").mkdir()
+    (folder / "Dockerfile").write_text(DOCKERFILE.replace("scratch", "scratch AS box\nARG WORD") + "FROM scratch\n")
+    asked = """{
+        // one of two stages
+        "build": {"dockerfile": "../Dockerfile", "context": "..", "args": {"WORD": "here"}, "target": "box"},
+        "remoteUser": "dev", /* not heard */
+    }"""
+    (folder / ".devcontainer/devcontainer.json").write_text(asked)
+    base = {"devcontainer": "box/.devcontainer/devcontainer.json"}
+    bench = empty("here")
+    with pytest.raises(Refused, match=r"NB_DEVCONTAINER: .*needs a date"):
+        lock_environment(spec_of(base=base), None, upgrade=(), online=online, bench=bench)
+    said: list[str] = []
+    dated = spec_of(base={**base, "date": "2024-02-03"})
+    _, built = lock_environment(dated, None, upgrade=(), online=online, bench=evolve(bench, say=said.append))
+    assert (built.trees[0] / "srv/made").read_text().endswith(" here\n")
+    assert "environments/box/.devcontainer/devcontainer.json: not taken over: remoteUser" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("RUN exit 3", "returned a non-zero code: 3"), ("COPY ../../x /", "x"), ("NONSENSE", "unknown instruction")],
+)
+def test_a_dockerfile_that_does_not_build_is_refused_with_its_last_words(
+    folder: Path, with_docker: APIClient, spec_of: Any, empty: Any, online: Online, line: str, words: str
+) -> None:
+    (folder / "Dockerfile").write_text(f"{DOCKERFILE}\n{line}\n")
+    spec = spec_of(base={"dockerfile": "box/Dockerfile", "date": "2024-02-03"})
+    with pytest.raises(Refused, match=rf"NB_DOCKERFILE: (.*\n)*.*{words}"):
+        lock_environment(spec, None, upgrade=(), online=online, bench=empty("here"))
+    assert with_docker.containers(all=True) == []
+
+
+@pytest.mark.parametrize("date", ["2999-01-01", "1970-01-01", "2024-02-30"])
+def test_a_date_that_no_build_is_later_than_is_refused(
+    folder: Path, spec_of: Any, empty: Any, online: Online, date: str
+) -> None:
+    spec = spec_of(base={"dockerfile": "box/Dockerfile", "date": date})
+    with pytest.raises(Refused, match="NB_DATE"):
+        lock_environment(spec, None, upgrade=(), online=online, bench=empty("here"))
+
+
+def test_without_docker_a_dockerfile_cannot_be_locked(
+    folder: Path, spec_of: Any, empty: Any, online: Online, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
+    spec = spec_of(base={"dockerfile": "box/Dockerfile", "date": "2024-02-03"})
+    with pytest.raises(MachineFailure, match="NB_DOCKER"):
+        lock_environment(spec, None, upgrade=(), online=online, bench=empty("here"))

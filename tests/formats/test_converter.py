@@ -112,6 +112,43 @@ def test_an_alternative_is_written_as_it_was_read() -> None:
     Draft202012Validator(emit(Thing, name="thing")).validate(document)
 
 
+@frozen(kw_only=True)
+class Square:
+    side: int
+
+
+@frozen(kw_only=True)
+class Circle:
+    radius: int
+    filled: bool = False
+
+
+@frozen(kw_only=True)
+class Drawn:
+    shape: Square | Circle
+
+
+@pytest.mark.parametrize(
+    ("shape", "problem"),
+    [
+        ({}, "shape: expected exactly one of side, radius, found none"),
+        ({"side": 1, "radius": 2}, "shape: expected exactly one of side, radius, found side and radius"),
+        ({"side": 1, "filled": True}, "shape.filled: unknown key"),
+        ({"radius": "2"}, "shape.radius: expected an integer, found a string ('2')"),
+        ([], "shape: expected a table, found an array ([])"),
+    ],
+)
+def test_alternatives_without_a_type_are_told_apart_by_their_first_key(shape: Any, problem: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        structure({"shape": shape}, Drawn, where="x.toml")
+    assert refusal.value.details == (problem,)
+    schema = Draft202012Validator(emit(Drawn, name="drawn"))
+    assert not schema.is_valid({"shape": shape})
+    for document in ({"shape": {"side": 1}}, {"shape": {"radius": 2, "filled": True}}):
+        schema.validate(document)
+        assert unstructure(structure(document, Drawn, where="x"))["shape"].items() >= document["shape"].items()
+
+
 class Colour(StrEnum):
     RED = "red"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from nanobench.gates.image import ImageGate
+from nanobench.gates.image import CAPTURED, PUBLISH, ImageGate
 from nanobench.gates.interface import Case
 from nanobench.model.fields import Digest
 
@@ -26,3 +26,14 @@ def test_every_part_of_the_identity_that_differs_is_named_with_both_values(case:
     ]
     assert f"first build {first.manifest_digest}, second {other}" in finding.reasons[0]
     assert finding.remedy
+
+
+def test_a_captured_image_is_unknown_and_one_that_differs_fails_all_the_same(case: Case) -> None:
+    captured = evolve(case.image.image.layers[0], role="captured")
+    image = evolve(case.image, image=evolve(case.image.image, layers=(captured, *case.image.image.layers[1:])))
+    case = evolve(case, image=image, rebuild=image.locked)
+    finding = ImageGate().check(case)
+    assert (finding.verdict, finding.reasons, finding.remedy) == ("unknown", (CAPTURED,), PUBLISH)
+    assert finding.evidence["second"]["captured"] is True
+    other = evolve(image.locked(), source_date_epoch=1)
+    assert ImageGate().check(evolve(case, rebuild=lambda: other)).verdict == "fail"

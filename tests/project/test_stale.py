@@ -11,7 +11,14 @@ from nanobench.model.environment import DebianBase, Environment, Limits
 from nanobench.model.fields import Digest
 from nanobench.model.fixture import LockedFiles, VendoredFile
 from nanobench.model.lock import LOCK_REVISION, RECIPE, Reference, TaskLock
-from nanobench.project.stale import REVISION_GATES, changes, files_reasons, reference_reason, task_reasons
+from nanobench.project.stale import (
+    REVISION_GATES,
+    changes,
+    files_reasons,
+    gate_reasons,
+    reference_reason,
+    task_reasons,
+)
 
 PLAIN = st.dictionaries(
     st.sampled_from("abc"),
@@ -106,6 +113,14 @@ def test_a_gate_that_did_not_pass_makes_the_lock_unusable(
         environment=environment,
     )
     assert reasons == (f"locks/x.lock.toml: gate {name}: {verdict}, must be pass",)
+
+
+@pytest.mark.parametrize("name", REVISION_GATES[LOCK_REVISION])
+@pytest.mark.parametrize("verdict", ["fail", "unknown"])
+def test_of_a_captured_image_only_the_image_gate_may_be_unknown(task_lock: TaskLock, name: str, verdict: Any) -> None:
+    gates = tuple(attrs.evolve(g, verdict=verdict) if g.name == name else g for g in task_lock.gate)
+    captured = attrs.evolve(task_lock, gate=gates, image=attrs.evolve(task_lock.image, captured=True))
+    assert (gate_reasons(captured) == ()) == ((name, verdict) == ("image", "unknown"))
 
 
 def test_a_missing_or_changed_referenced_lock_is_a_reason() -> None:

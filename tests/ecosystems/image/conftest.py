@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
 import tarfile
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import zstandard
+
+from nanobench.archives.gunzip import GZIP, ZSTD
+from nanobench.archives.oci import CONFIG_TYPE, LAYER_TYPE, MANIFEST_TYPE, descriptor
+from nanobench.formats.digest import sha256
+from nanobench.model.lock import Package
+from nanobench.store.store import Store
 
 TOOLS = ("cat", "chmod", "cmp", "comm", "cp", "env", "git", "sed", "sh", "sort", "xargs")
 
@@ -44,6 +53,28 @@ class Layers:
         accounts = [("etc/passwd", passwd), ("etc/group", b"root:x:0:\nnode:x:1000:\n")]
         kept = [(path, what) for path, what in paths.items() if path.rpartition("/")[2] not in without]
         return self.tar(*folders, *links, *kept, *accounts, *more)
+
+    def image(self, store: Store, *layers: bytes, media_type: str = LAYER_TYPE, **config: Any) -> tuple[Package, ...]:
+        """The pins of an image of these layers, whose files are in the store."""
+        if "rootfs" not in config:
+            config["rootfs"] = {"diff_ids": [sha256(_unzipped(layer)) for layer in layers]}
+        facts = {"architecture": "amd64", "os": "linux", **config}
+        files = [(CONFIG_TYPE, json.dumps(facts).encode()), *((media_type, layer) for layer in layers)]
+        entries = [descriptor(kind, store.put(data), len(data)) for kind, data in files]
+        manifest = {"schemaVersion": 2, "mediaType": MANIFEST_TYPE, "config": entries[0], "layers": entries[1:]}
+        data = json.dumps(manifest).encode()
+        paths = {"manifests": [(store.put(data), len(data))], "blobs": [(e["digest"], e["size"]) for e in entries]}
+        return tuple(
+            Package(purl=f"pkg:oci/x@{digest}", role="image", path=f"x/{kind}/{digest}", digest=digest, size=size)
+            for kind, files in paths.items()
+            for digest, size in dict(files).items()
+        )
+
+
+def _unzipped(layer: bytes) -> bytes:
+    if layer.startswith(ZSTD):
+        return zstandard.ZstdDecompressor().decompressobj().decompress(layer)
+    return gzip.decompress(layer) if layer.startswith(GZIP) else layer
 
 
 @pytest.fixture(scope="session")

@@ -15,14 +15,12 @@ import zstandard
 from nanobench.archives.bounds import Bounds
 from nanobench.archives.entries import Entry
 from nanobench.ecosystems import image
-from nanobench.ecosystems.fetch import fetch
-from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, Refused
 from nanobench.image.layers import Packed, pack
 from nanobench.store.store import Store
 
 GZIPPED = "application/vnd.docker.image.rootfs.diff.tar.gzip"
-INDEX = "application/vnd.oci.image.index.v1+json"
+EPOCH = 1_700_000_000
 
 
 @pytest.fixture
@@ -31,17 +29,13 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def flatten(image_registry: Any, store: Store) -> Callable[..., tuple[dict[str, Entry], Packed]]:
-    """Pin, fetch and flatten the image of these layers; its entries by path, and its one layer."""
+def flatten(layers: Any, store: Store) -> Callable[..., tuple[dict[str, Entry], Packed]]:
+    """Flatten the image of these layers; its entries by path, and its one layer."""
 
-    def make(*layers: bytes, **options: Any) -> tuple[dict[str, Entry], Packed]:
-        image_registry.push("flat", *layers, **options)
-        with Online() as online:
-            found = image.resolve(f"{image_registry.host}/flat:1", store=store, online=online, where="base.image")
-            fetch(found.packages, store, online=online, say=lambda _: None)
+    def make(*parts: bytes, **options: Any) -> tuple[dict[str, Entry], Packed]:
         with store.scratch("flat") as scratch:
-            made = image.assemble(found.packages, store, scratch, epoch=found.source_date_epoch)
-            packed = pack(store, made.entries, epoch=found.source_date_epoch)
+            made = image.assemble(layers.image(store, *parts, **options), store, scratch, epoch=EPOCH)
+            packed = pack(store, made.entries, epoch=EPOCH)
             return {entry.path: entry for entry in made.entries}, packed
 
     return make
@@ -54,7 +48,7 @@ def flat(flatten: Any) -> Callable[..., dict[str, Entry]]:
 
 def test_layers_of_every_packing_under_every_type_are_one_root(flat: Any, layers: Any) -> None:
     upper, top = layers.tar(("etc/new", b"1")), layers.tar(("etc/.wh.new", b""), ("etc/newer", b"2"))
-    entries = flat(layers.base(), gzip.compress(upper), zstandard.compress(top), layer_type=GZIPPED)
+    entries = flat(layers.base(), gzip.compress(upper), zstandard.compress(top), media_type=GZIPPED)
     assert {"etc/newer", "usr/bin/git", "bin"} <= entries.keys()
     assert "etc/new" not in entries
 
@@ -101,7 +95,7 @@ def test_a_bomb_is_refused_before_it_goes_off(flat: Any, layers: Any, monkeypatc
 
 def test_a_layer_that_unpacks_to_other_bytes_is_refused(flat: Any, layers: Any) -> None:
     with pytest.raises(Refused, match=r"NB_DIGEST: .*unpacks to sha256:"):
-        flat(gzip.compress(layers.base()), diff_ids=("sha256:" + "0" * 64,))
+        flat(gzip.compress(layers.base()), rootfs={"diff_ids": ["sha256:" + "0" * 64]})
 
 
 @pytest.mark.parametrize("damage", [lambda d: d[:-9], lambda d: d + b"\0trailing", lambda d: d[:40]])
@@ -109,7 +103,7 @@ def test_a_layer_that_unpacks_to_other_bytes_is_refused(flat: Any, layers: Any) 
 def test_a_layer_that_is_not_whole_is_refused(flat: Any, layers: Any, squeeze: Any, damage: Any) -> None:
     broken = damage(squeeze(layers.base()))
     with pytest.raises(Refused, match=r"NB_ARCHIVE_BROKEN|NB_DIGEST"):
-        flat(broken, diff_ids=("sha256:" + "1" * 64,))
+        flat(broken, rootfs={"diff_ids": ["sha256:" + "1" * 64]})
 
 
 @pytest.mark.parametrize(
@@ -127,15 +121,10 @@ def test_an_image_that_uses_a_place_of_ours_is_refused(flat: Any, layers: Any, p
         flat(layers.base((path, b"")))
 
 
-def test_variables_of_an_image_are_named_since_they_are_not_taken_over(
-    image_registry: Any, layers: Any, store: Store
-) -> None:
-    image_registry.push("vars", layers.base(), config={"Env": ["PATH=/x", "JAVA_HOME=/java"]})
-    with Online() as online:
-        found = image.resolve(f"{image_registry.host}/vars:1", store=store, online=online, where="")
-        fetch(found.packages, store, online=online, say=lambda _: None)
+def test_variables_of_an_image_are_named_since_they_are_not_taken_over(layers: Any, store: Store) -> None:
+    packages = layers.image(store, layers.base(), config={"Env": ["PATH=/x", "JAVA_HOME=/java"]})
     with store.scratch("vars") as scratch:
-        made = image.assemble(found.packages, store, scratch, epoch=1)
+        made = image.assemble(packages, store, scratch, epoch=EPOCH)
     assert made.warnings == ("the image sets JAVA_HOME: not taken over, state it under [env]",)
 
 
@@ -151,23 +140,14 @@ def test_the_same_image_packed_otherwise_is_the_same_layer(flatten: Any, layers:
     assert flatten(layers.base())[1] == flatten(gzip.compress(again.getvalue(), mtime=7))[1]
 
 
-def test_without_network_and_without_its_files_it_cannot_be_told(
-    image_registry: Any, layers: Any, store: Store
+def test_an_image_whose_files_are_not_all_pinned_or_not_here_cannot_be_flattened(
+    layers: Any, store: Store, tmp_path: Path
 ) -> None:
-    image_registry.push("gone", layers.base())
-    with Online() as online:
-        found = image.resolve(f"{image_registry.host}/gone:1", store=store, online=online, where="")
-    with pytest.raises(CannotTell, match="NB_OFFLINE"):
-        fetch(found.packages, store, online=None, say=lambda _: None)
-    with store.scratch("gone") as scratch, pytest.raises(CannotTell, match="NB_BLOB_MISSING"):
-        image.assemble(found.packages, store, scratch, epoch=1)
-
-
-def test_a_manifest_whose_files_are_not_all_pinned_is_refused(image_registry: Any, layers: Any, store: Store) -> None:
-    image_registry.push("part", layers.base())
-    with Online() as online:
-        found = image.resolve(f"{image_registry.host}/part:1", store=store, online=online, where="")
-    with store.scratch("part") as scratch, pytest.raises(Refused, match="is not pinned"):
-        image.assemble(found.packages[:2], store, scratch, epoch=1)
-    with store.scratch("part") as scratch, pytest.raises(Refused, match="no manifest is pinned"):
-        image.assemble(found.packages[1:], store, scratch, epoch=1)
+    packages = layers.image(store, layers.base())
+    with store.scratch("part") as scratch:
+        with pytest.raises(Refused, match="is not pinned"):
+            image.assemble(packages[:2], store, scratch, epoch=EPOCH)
+        with pytest.raises(Refused, match="no manifest is pinned"):
+            image.assemble(packages[1:], store, scratch, epoch=EPOCH)
+        with pytest.raises(CannotTell, match="NB_BLOB_MISSING"):
+            image.assemble(packages, Store(tmp_path / "empty"), scratch, epoch=EPOCH)
