@@ -15,7 +15,7 @@ from nanobench.project.context import context_sha256
 from nanobench.project.files import L, Locked, Project, read_lock_file
 from nanobench.project.stale import age, environment_reasons, files_reasons, reference_reason, task_reasons
 from nanobench.runner.stage import LockedTask
-from nanobench.sources.vendored_files import read_files
+from nanobench.sources.vendored_files import locked_files
 from nanobench.store.store import Store
 
 
@@ -23,8 +23,8 @@ def stale_reasons(project: Project, lock: TaskLock) -> tuple[str, ...]:
     """Every reason why a task's lock is not current for the project's specs. Reads files, and nothing else."""
     task = project.task(lock.task)
     environment = project.environment(task.value.environment)
-    vendored = lock.source.vendored
-    files = read_files(project.folder(lock.task), where=f"tasks/{lock.task}") if vendored else {}
+    fixture = lock.source.vendored is not None
+    files = locked_files(project.folder(lock.task), where=f"tasks/{lock.task}").file if fixture else ()
     reasons = [
         *task_reasons(
             lock,
@@ -32,7 +32,7 @@ def stale_reasons(project: Project, lock: TaskLock) -> tuple[str, ...]:
             statement_sha256=sha256_hex(project.statement(lock.task)),
             environment=environment.value,
         ),
-        *files_reasons(lock, (file for file, _ in files.values())),
+        *files_reasons(lock, files),
         *reference_reason(lock.environment, "environments", _sha256(project, EnvironmentLock, lock.environment.name)),
         *reference_reason(lock.harness, "harness", _sha256(project, HarnessLock, lock.harness.name)),
     ]

@@ -33,7 +33,7 @@ def check(
     environment = found.environment(spec.value.environment)
     statement = found.statement(task)
     problems = schema_problems({"task": spec.document, "environment": environment.document})
-    names = source_names(spec.value)
+    names = source_names(spec.value, folder=found.folder(task))
     prompt(statement.decode("utf-8"), "hinted", spec.value.required_files)
     facts = {
         "task": task,

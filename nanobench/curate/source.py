@@ -8,14 +8,14 @@ from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.image.sources import bring, remote_of, source_of
 from nanobench.image.workbench import Workbench
-from nanobench.model.fixture import LockedFiles, VendoredSource
+from nanobench.model.fixture import VendoredSource
 from nanobench.model.lock import Pins, TaskLock
 from nanobench.model.task import GitSource, Task
 from nanobench.model.upstream import LockedUpstream
 from nanobench.project.files import Spec
 from nanobench.sources.git_pin import pin
 from nanobench.sources.interface import Source
-from nanobench.sources.vendored_files import read_files
+from nanobench.sources.vendored_files import locked_files
 
 
 def lock_source(
@@ -38,8 +38,7 @@ def lock_source(
         pins = _kept(spec, old, upgrade) or _resolved(task, task.source, online, bench)
         _check_claims(task, pins)
     elif isinstance(task.source, VendoredSource):
-        files = read_files(folder, where=f"tasks/{task.id}")
-        pins = LockedFiles(file=tuple(file for file, _ in files.values()))
+        pins = locked_files(folder, where=f"tasks/{task.id}")
     source = source_of(task, pins, folder=folder)
     bring(source, bench.store, online=online, say=bench.say, progress=bench.fetched)
     return source, pins

@@ -18,7 +18,7 @@ from nanobench.sources.git_pin import repin
 from nanobench.sources.git_remote import Remote, safe
 from nanobench.sources.interface import Source
 from nanobench.sources.vendored import Vendored
-from nanobench.sources.vendored_files import FOLDERS
+from nanobench.sources.vendored_files import locked_files
 from nanobench.store.store import Store
 
 Say = Callable[[str], None]
@@ -45,11 +45,20 @@ def source_of(task: Task, pins: Pins | None, *, folder: Path | None = None) -> S
     raise CannotTell("NB_LOCK_UPSTREAM", "its commits or files are not pinned", where=f"{where}: source", hint=hint)
 
 
-def source_names(task: Task) -> tuple[str, ...]:
-    """What a task's source is made of: two releases, a repository with its pull request and commits, or folders."""
+def source_names(task: Task, *, folder: Path) -> tuple[str, ...]:
+    """What a task's source is made of: two releases, a repository with its pull request and commits, or files.
+
+    Args:
+        folder: the task's, where the files of a fixture are.
+
+    Raises:
+        Refused: the releases are no pair, or the files no fixture.
+    """
     spec = task.source
     if isinstance(spec, VendoredSource):
-        return tuple(f"tasks/{task.id}/{name}" for name in FOLDERS)
+        files = locked_files(folder, where=f"tasks/{task.id}")
+        source_of(task, files)
+        return tuple(f"tasks/{task.id}/{file.path}" for file in files.file)
     if isinstance(spec, ArchiveSource):
         return tuple(package.purl for package in source_of(task, None).packages())
     request = None if spec.pull_request is None else f"pull request {spec.pull_request}"

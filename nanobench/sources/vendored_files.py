@@ -11,7 +11,7 @@ from pathlib import Path
 from nanobench.archives.names import problem, shown, to_text
 from nanobench.errors import Refused
 from nanobench.formats.digest import sha256
-from nanobench.model.fixture import Mode, VendoredFile
+from nanobench.model.fixture import LockedFiles, Mode, VendoredFile
 from nanobench.store.plain import read_below
 
 FOLDERS = ("base", "solution", "tests")
@@ -24,6 +24,11 @@ MAX_ENTRIES, MAX_BYTES, MAX_PATH = 2000, 32 << 20, 500
 
 Files = dict[str, tuple[VendoredFile, bytes]]
 """Path below the task's folder → the file and its content."""
+
+
+def locked_files(folder: Path, *, where: str) -> LockedFiles:
+    """What a lock pins of a fixture. Arguments and errors are those of :func:`read_files`."""
+    return LockedFiles(file=tuple(file for file, _ in read_files(folder, where=where).values()))
 
 
 def read_files(folder: Path, *, where: str) -> Files:

@@ -89,3 +89,16 @@ def test_a_dataset_of_several_kinds_is_refused_with_each_tasks_kind(
         done = nanobench(*command, "--project", fixture.root, "--json")
         assert (done.code, done.document["error"]["code"]) == (1, "NB_DATASET_KINDS")
         assert done.document["error"]["details"] == [f"{demo}: release-pair", f"{TASK}: fixture"]
+
+
+def test_task_check_names_a_file_in_the_wrong_folder_and_every_file_of_a_sound_one(
+    fixture: Project, nanobench: Any
+) -> None:
+    checked = ("task", "check", TASK, "--project", fixture.root, "--json")
+    done = nanobench(*checked)
+    assert done.code == 0
+    assert f"tasks/{TASK}/tests/tests/test_overnight.py" in done.document["source"]
+    (fixture.folder(TASK) / "tests/helper.py").write_text("")
+    done = nanobench(*checked)
+    assert (done.code, done.document["error"]["code"]) == (1, "NB_VENDORED")
+    assert done.document["error"]["details"] == ["tests/helper.py: no test by the path rules"]

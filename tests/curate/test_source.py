@@ -184,4 +184,6 @@ def test_a_claimed_date_or_base_must_be_the_real_one(
 def test_a_git_source_without_pins_cannot_be_used(task: Spec[Task]) -> None:
     with pytest.raises(CannotTell, match=r"NB_LOCK_UPSTREAM: tasks/torax-001/task\.toml: source"):
         source_of(task.value, None)
-    assert source_names(task.value) == ("https://github.com/google-deepmind/torax: pull request 1895",)
+    assert source_names(task.value, folder=task.path.parent) == (
+        "https://github.com/google-deepmind/torax: pull request 1895",
+    )
