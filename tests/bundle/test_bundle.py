@@ -15,8 +15,10 @@ from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_lock
 from nanobench.gateway.transcript import MAX_LINE
 from nanobench.gateway.upstream import Bounds
-from nanobench.model.lock import TaskLock
+from nanobench.model.lock import Reference, TaskLock
 from nanobench.model.result import Blobs, CellResult, ProviderFacts, RunManifest
+
+ZERO = "0" * 64
 
 
 @pytest.fixture
@@ -121,6 +123,37 @@ def test_repeats_are_counted_from_zero(bundle: Path) -> None:
     late = attrs.evolve(opened, run=attrs.evolve(opened.run, cells=(attrs.evolve(cell, repeat=3),)))
     problems = list(late.integrity_problems())
     assert "run.json: 1 cells where 4 different ones make the plan" in problems
+
+
+def test_a_plan_has_every_harness_for_every_task_or_each_tasks_own(
+    tmp_path: Path, cell_result: CellResult, task_lock: TaskLock
+) -> None:
+    own = {"x": "old", "y": "new"}
+    locks = {
+        t: dump_lock(attrs.evolve(task_lock, task=t, harness=Reference(name=h, sha256=ZERO))) for t, h in own.items()
+    }
+    facts = ProviderFacts(name="p", kind="scripted", models=("m/1:b",))
+
+    def problems(*pairs: tuple[str, str]) -> list[str]:
+        cells = tuple(attrs.evolve(cell_result.cell, task=task, harness=harness) for task, harness in pairs)
+        results = [attrs.evolve(cell_result, cell=cell) for cell in cells]
+        run = RunManifest(
+            schema=1,
+            nanobench="0",
+            provider=facts,
+            locks={t: sha256_hex(lock) for t, lock in locks.items()},
+            cells=cells,
+        )
+        files = {f"{task}.lock.toml": lock for task, lock in locks.items()}
+        place = tmp_path / str(len(list(tmp_path.iterdir())))
+        opened = open_bundle(write_bundle(place, run, results, files, {}, building=tmp_path / "new"))
+        return [problem for problem in opened.integrity_problems() if problem.startswith("run.json")]
+
+    every = [(task, harness) for task in own for harness in own.values()]
+    assert problems(*own.items()) == problems(*every) == problems(("x", "old"), ("y", "old")) == []
+    crossed = problems(("x", "new"), ("y", "old"))
+    assert crossed == ["run.json: 2 cells where 4 different ones make the plan"]
+    assert problems(*every[:3]) == ["run.json: 3 cells where 4 different ones make the plan"]
 
 
 def test_one_transcript_of_two_repeats_of_a_real_model_is_named(

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from nanobench.formats.documents import read_json
+from nanobench.formats.digest import sha256_hex
+from nanobench.formats.documents import dump_json, dump_lock, read_json
 from nanobench.harness.build import NANOCODER
 from nanobench.harness.contract import CONTRACTS
 from nanobench.model.lock import HarnessLock
-from nanobench.model.result import CellResult, RunManifest
+from nanobench.model.result import BundleManifest, CellResult, RunManifest
 from nanobench.project.files import Project
 from nanobench.store.store import Store
 
@@ -152,6 +153,30 @@ def test_where_the_builds_lock_is_not_published_there_is_no_verdict(
     assert done.code == 3
     assert {name for name, step in steps.items() if step["verdict"] != "pass"} == {"lock"}
     assert "NB_NO_PUBLISHED_LOCK" in steps["lock"]["reasons"][0]
+
+
+def test_a_bundle_with_another_lock_of_a_harness_than_the_published_one_is_refused(
+    nanobench: Any, bundles: dict[str, Path], side: Side, tmp_path: Path
+) -> None:
+    forged = Path(shutil.copytree(bundles["nop"], tmp_path / "forged"))
+    lock = evolve(side.project.lock(HarnessLock, OLD).value, warning=("forged",))
+    data = dump_lock(lock)
+    (forged / f"locks/harness/{OLD}.lock.toml").write_bytes(data)
+    run = read_json((forged / "run.json").read_bytes(), RunManifest, where="run.json")
+    run = evolve(run, harnesses={**run.harnesses, OLD: sha256_hex(data)})
+    (forged / "run.json").write_bytes(dump_json(run))
+    (cell,) = (forged / "cells").rglob(f"{OLD}--*.json")
+    result = read_json(cell.read_bytes(), CellResult, where=cell.name)
+    cell.write_bytes(dump_json(evolve(result, harness_sha256=sha256_hex(data))))
+    names = sorted(path.relative_to(forged).as_posix() for path in forged.rglob("*") if path.is_file())
+    files = {name: sha256_hex((forged / name).read_bytes()) for name in names if name != "manifest.json"}
+    (forged / "manifest.json").write_bytes(dump_json(BundleManifest(schema=1, files=files)))
+    done = nanobench("verify", forged, "--offline", *side.where, "--json")
+    steps = done.document["steps"]
+    assert (done.code, steps["bytes"]["verdict"], steps["lock"]["verdict"]) == (1, "pass", "fail")
+    assert [
+        f"locks/harness/{OLD}.lock.toml: the bundle's has sha256" in reason for reason in steps["lock"]["reasons"]
+    ] == [True]
 
 
 @pytest.fixture

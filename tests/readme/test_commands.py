@@ -18,6 +18,7 @@ DOCUMENTS = (
     "docs/benchmarks.md",
     "docs/house.md",
     "docs/local-model.md",
+    "docs/other-nanocoders.md",
     "docs/rules.md",
     "docs/security.md",
     "docs/writing-a-task.md",
