@@ -6,10 +6,10 @@ does. The layer is the pin: nobody else can build it, so it has to be passed on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from docker import APIClient
 from docker.errors import APIError, NotFound
@@ -25,13 +25,17 @@ from nanobench.errors import Refused
 from nanobench.model.lock import PLATFORM
 from nanobench.sandbox.docker_owner import LABEL, OWNER, this_process
 
+Say = Callable[[str], None]
+
 _SHOWN = 30
 
 
 def capture(
-    build: Build, folder: Path, api: APIClient, scratch: Path, *, epoch: int, say: Any, where: str
+    build: Build, folder: Path, api: APIClient, scratch: Path, *, epoch: int, say: Say, where: str
 ) -> Assembled:
-    """Build it at a Docker daemon, and take what came out as entries; nothing is left at the daemon.
+    """Build it at a Docker daemon, and take what came out as entries.
+
+    Nothing is left at the daemon, but for the steps that went well of a build that fails: as after ``docker build``.
 
     Args:
         folder: what the paths of ``build`` are relative to.
@@ -56,7 +60,7 @@ def capture(
 
 @contextmanager
 def _built(
-    build: Build, context: BinaryIO, api: APIClient, labels: dict[str, str], epoch: int, say: Any, where: str
+    build: Build, context: BinaryIO, api: APIClient, labels: dict[str, str], epoch: int, say: Say, where: str
 ) -> Iterator[str]:
     """The id of the image, which is gone after the block."""
     said: list[str] = []
