@@ -19,7 +19,7 @@ from nanobench.gateway.upstream import Secret
 
 read_answer = DIALECTS["openai-compatible"].read
 KEY = "abacabadabacaba"
-MORE = ("type", "content_block", "stop_reason", "input_tokens", "output_tokens")
+MORE = ("type", "content_block", "stop_reason", "input_tokens", "output_tokens", "text")
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
@@ -72,6 +72,30 @@ def test_usage_of_a_message_is_known_when_its_last_event_has_come() -> None:
     read = DIALECTS["anthropic"].read
     assert read("text/event-stream", lines[0]).usage is None
     assert read("text/event-stream", b"".join(lines)).usage == TokenCount(input=8, output=9, cached=3)
+
+
+PIECES = {
+    "openai-compatible": (
+        {"choices": [{"delta": {"role": "assistant", "content": ""}}]},
+        {"choices": [{"delta": {"reasoning_content": "hm"}}]},
+        *({"choices": [{"delta": {"content": part}}]} for part in ("ANS", "WER: ", "x")),
+    ),
+    "anthropic": (
+        {"type": "content_block_start", "content_block": {"type": "thinking", "thinking": ""}},
+        {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "hm"}},
+        {"type": "content_block_start", "content_block": {"type": "text", "text": ""}},
+        *(
+            {"type": "content_block_delta", "delta": {"type": "text_delta", "text": part}}
+            for part in ("ANS", "WER: ", "x")
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "dialect"), DIALECTS.items(), ids=DIALECTS)
+def test_what_a_model_said_is_put_together_from_its_pieces_without_its_thoughts(name: str, dialect: Dialect) -> None:
+    body = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in PIECES[name])
+    assert dialect.read("text/event-stream", body).text == "ANSWER: x"
 
 
 def test_an_unfinished_last_event_is_not_read() -> None:
