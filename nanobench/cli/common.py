@@ -124,6 +124,8 @@ def exits(*, as_json: bool = False) -> Iterator[None]:
         hint = _PROC if where.startswith("/proc/") else _DISK
         failure = MachineFailure("NB_OS", f"{error.strerror or error}", where=where, hint=hint)
         raise _told(failure, as_json=as_json) from None
+    except MemoryError:
+        raise _told(MachineFailure("NB_MEMORY", "there is not enough memory"), as_json=as_json) from None
     except Exception as error:
         raise _told(_bug(error), as_json=as_json) from None
     finally:

@@ -21,7 +21,7 @@ class _Stderr(Console):
     """Stderr. When its reader has gone away, the work goes on in silence."""
 
     def __init__(self) -> None:
-        super().__init__(stderr=True, highlight=False, soft_wrap=True)
+        super().__init__(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
         """Rich would end the program here."""

@@ -43,7 +43,7 @@ def verify(
         bench = common.untried_workbench(store, engine)
         audit = Audit(project=common.project_if_any(project), bench=bench, online=online)
         steps = verify_bundle(bundle.absolute(), audit)
-    lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *(f"  - {r}" for r in s.reasons))]
+    lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *map(_indented, s.reasons))]
     code = exit_code(steps)
     document = {
         "bundle": str(bundle),
@@ -53,3 +53,8 @@ def verify(
     common.show(document, "\n".join(lines), as_json=as_json)
     if code:
         raise typer.Exit(code)
+
+
+def _indented(reason: str) -> str:
+    """A reason below its step, all of it: names in it are a stranger's, and one may end a line."""
+    return "  - " + reason.replace("\n", "\n      ")

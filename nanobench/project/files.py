@@ -20,6 +20,7 @@ from nanobench.model.fields import Document
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.task import Dataset, Task
 from nanobench.store.files import abandoned
+from nanobench.store.plain import read_below
 
 S = TypeVar("S", Task, Environment, Dataset)
 L = TypeVar("L", EnvironmentLock, HarnessLock, TaskLock)
@@ -181,9 +182,13 @@ class Project:
         return Spec(path=path, document=document, value=structure(document, kind, where=where))
 
     def _read(self, path: Path) -> bytes:
-        if not path.is_file():
-            raise Misuse("NB_NO_FILE", "there is no such file", where=self.name(path), hint=self._known(path))
-        return path.read_bytes()
+        """The bytes of a file of the project; a link could tell a model what the project never held."""
+        try:
+            return read_below(self.root, self.name(path), limit=toml.MAX_BYTES)
+        except OSError as error:
+            missing = isinstance(error, FileNotFoundError)
+            why = "there is no such file" if missing else f"cannot be read: {error.strerror}"
+            raise Misuse("NB_NO_FILE", why, where=self.name(path), hint=self._known(path)) from None
 
     def _known(self, path: Path) -> str:
         if path.name == "task.toml":

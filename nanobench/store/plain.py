@@ -29,10 +29,18 @@ def read_below(folder: Path, path: str, *, limit: int) -> bytes:
             at, above = os.open(part, _FOLDER, dir_fd=at), at
             os.close(above)
         descriptor = os.open(name, _FILE, dir_fd=at)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "a symbolic link") from None
+        raise
     finally:
         os.close(at)
-    with os.fdopen(descriptor, "rb") as file:
-        data = file.read(limit + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-    if data is None or len(data) > limit:
-        raise OSError(errno.EINVAL, f"not a regular file of at most {limit} bytes")
-    return data
+    facts = os.fstat(descriptor)
+    if stat.S_ISREG(facts.st_mode) and facts.st_size <= limit:
+        with os.fdopen(descriptor, "rb") as file:
+            data = file.read(limit + 1)
+        if len(data) <= limit:  # it has not grown meanwhile
+            return data
+    else:
+        os.close(descriptor)
+    raise OSError(errno.EINVAL, f"not a regular file of at most {limit} bytes")

@@ -1,0 +1,81 @@
+"""Where hostile things are done: the demo task's real image, and every engine that this machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from nanobench.bundle.write import write_bundle
+from nanobench.formats.digest import sha256_hex
+from nanobench.formats.documents import dump_lock
+from nanobench.grading.locked import LockedArena
+from nanobench.grading.trial import fresh_workspace
+from nanobench.model.lock import TaskLock
+from nanobench.model.result import Blobs, CellResult, ProviderFacts, RunManifest
+from nanobench.sandbox.bubblewrap import Bubblewrap
+from nanobench.sandbox.docker import Docker
+from nanobench.sandbox.interface import Engine
+from nanobench.sources.gitbox import Gitbox
+from nanobench.store.files import remove_tree
+from nanobench.store.store import Store
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """Removed by our own hand: pytest's falls over what is left here."""
+    yield tmp_path
+    remove_tree(tmp_path)
+    tmp_path.mkdir()
+
+
+@pytest.fixture(scope="session", params=["bubblewrap", "docker"])
+def engine(request: pytest.FixtureRequest, warm_store: Path) -> Engine:
+    """Each engine in turn; Docker where a daemon answers."""
+    if request.param == "bubblewrap":
+        return Bubblewrap()
+    docker = Docker(Store(warm_store))
+    if problems := docker.check():
+        pytest.skip(f"no Docker: {problems[0]}")
+    return docker
+
+
+@pytest.fixture
+def gitbox(engine: Engine, place: LockedArena, tmp_path: Path) -> Gitbox:
+    """The demo task's image with its git."""
+    (tmp_path / "scratch").mkdir()
+    return Gitbox(engine=engine, layers=place.arena.trees, scratch=tmp_path / "scratch")
+
+
+@pytest.fixture
+def workspace(gitbox: Gitbox, place: LockedArena, tmp_path: Path) -> Callable[[], Path]:
+    """Makes a fresh workspace of the demo task."""
+    made: list[Path] = []
+
+    def make() -> Path:
+        made.append(fresh_workspace(place.arena.workspace, tmp_path / f"workspace{len(made)}"))
+        return made[-1]
+
+    return make
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, cell_result: CellResult, task_lock: TaskLock) -> Path:
+    """A small bundle that has no problem."""
+    blob = tmp_path / "blob"
+    blob.write_bytes(b"patch")
+    digest = sha256_hex(b"patch")
+    result = attrs.evolve(cell_result, blobs=Blobs(patch=digest, transcript=digest, stderr=digest))
+    lock = dump_lock(task_lock)
+    run = RunManifest(
+        schema=1,
+        nanobench="0",
+        provider=ProviderFacts(name="p", kind="scripted", models=("m/1:b",)),
+        locks={"x": sha256_hex(lock)},
+        harnesses={result.cell.harness: "0" * 64},
+        cells=(result.cell,),
+    )
+    building = tmp_path / "building"
+    return write_bundle(tmp_path / "bundle", run, [result], {"x.lock.toml": lock}, {digest: blob}, building=building)
