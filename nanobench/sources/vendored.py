@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import errno
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
 from nanobench.archives.below import Below
+from nanobench.archives.names import shown, to_bytes
 from nanobench.errors import CannotTell, Refused
 from nanobench.model.fixture import LockedFiles, VendoredFile
 from nanobench.model.lock import Package
@@ -19,7 +20,7 @@ from nanobench.sources.interface import Blob, Pinned, Trees
 from nanobench.sources.kinds import kind_of
 from nanobench.sources.vendored_files import ANSWER, FOLDERS, read_files
 from nanobench.sources.workspace import EPOCH
-from nanobench.store.files import make_folder, write_all
+from nanobench.store.files import full_disk, make_folder, write_all
 from nanobench.store.store import Store
 
 
@@ -43,7 +44,7 @@ class Vendored:
         wrong = []
         for folder, expected in (("solution", False), ("tests", True)):
             for path, file in self._in(folder).items():
-                if (kind_of(os.fsencode(path), self.rules) == "test") is not expected:
+                if (kind_of(to_bytes(path), self.rules) == "test") is not expected:
                     wrong.append(f"{file.path}: {'no' if expected else 'a'} test by the path rules")
         if wrong:
             hint = "tests belong into tests/, the rest into solution/; [paths] of the task corrects the rules"
@@ -113,10 +114,12 @@ class Vendored:
         with Below(dest) as below:
             for path, file in files.items():
                 try:
-                    _write(below, os.fsencode(path), file, blob(file.digest).read_bytes())
-                except (FileExistsError, NotADirectoryError):
-                    where = f"{self.where}/{file.path}"
-                    raise Refused("NB_VENDORED", "lies where another file needs a folder", where=where) from None
+                    _write(below, to_bytes(path), file, blob(file.digest).read_bytes())
+                except OSError as error:
+                    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                        raise full_disk(error) from error
+                    message = f"cannot lie in the same tree as the others: {error.strerror}"
+                    raise Refused("NB_VENDORED", message, where=f"{self.where}/{shown(file.path)}") from None
         return dest, clean(dest, where=self.where, mtime=EPOCH)
 
 

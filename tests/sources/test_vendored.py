@@ -204,6 +204,9 @@ def test_an_answer_is_one_plain_line(plant: Plant, tmp_path: Path, answer: str) 
     assert refused.value.where == "tasks/x/answer.txt"
 
 
+CLASHES = [("base/a", "base/a/b"), ("base/a/b", "solution/a"), ("base/a", "base/b/"), ("base/" + "x" * 256,)]
+
+
 def test_a_lock_whose_paths_clash_or_lead_to_a_repository_makes_no_such_tree(plant: Plant, tmp_path: Path) -> None:
     folder = plant({"base/a": "", "base/b/c": ""})
     source, store = source_of(folder), Store(tmp_path / "store")
@@ -214,7 +217,7 @@ def test_a_lock_whose_paths_clash_or_lead_to_a_repository_makes_no_such_tree(pla
         files = [VendoredFile(path=path, mode="0644", digest=one.digest, size=one.size) for path in paths]
         return Vendored(files=LockedFiles(file=tuple(files)), rules=PathRules(), folder=None, where="tasks/x")
 
-    for number, paths in enumerate([("base/a", "base/a/b"), ("base/a/b", "solution/a")]):
+    for number, paths in enumerate(CLASHES):
         work = tmp_path / str(number)
         work.mkdir()
         with pytest.raises(Refused) as refused:
