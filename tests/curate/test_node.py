@@ -23,7 +23,7 @@ from nanobench.image.environment import BuiltEnvironment
 from nanobench.image.realise import Locks, realise_environment
 from nanobench.image.task import build_task
 from nanobench.image.workbench import Workbench
-from nanobench.model.environment import Environment
+from nanobench.model.environment import Environment, Step
 from nanobench.model.lock import EnvironmentLock
 from nanobench.project.files import Spec
 from nanobench.store.store import Store
@@ -118,6 +118,18 @@ def test_a_task_has_the_modules_in_its_workspace_and_git_does_not_see_them(built
     said = subprocess.run([*git, "status", "--porcelain"], capture_output=True, check=True, env=env).stdout
     tracked = subprocess.run([*git, "ls-files"], capture_output=True, check=True, env=env, text=True).stdout.split()
     assert (said, tracked) == (b"", ["index.js", "package-lock.json", "package.json"])
+
+
+def test_a_step_builds_with_the_modules_and_what_it_builds_can_be_loaded_beside_them(
+    built: Any, bench: Workbench
+) -> None:
+    source, environment = built
+    script = "require('fs').writeFileSync('dist/days.js', 'module.exports = ' + require('ms')('2 days'))"
+    step = Step(name="first", command=("sh", "-c", f'mkdir dist && node -e "{script}"'), outputs=("dist",))
+    with_step = evolve(environment, spec=evolve(environment.spec, step=(step,)))
+    image = build_task(source, with_step, bench=bench)
+    assert image.notes["products"] == ["dist", "node_modules"]
+    assert (image.workspace / "dist/days.js").read_text() == "module.exports = 172800000"
 
 
 def test_a_second_build_into_an_empty_store_gives_the_same_image(
