@@ -89,11 +89,18 @@ def current(project: Project, task_id: str, *, lock_file: Path | None = None) ->
 @contextmanager
 def of_task(task_id: str) -> Iterator[None]:
     """Names the task in the remedy when something of it is missing offline."""
+    with brought_by(f"nanobench fetch {task_id}"):
+        yield
+
+
+@contextmanager
+def brought_by(command: str) -> Iterator[None]:
+    """Names the command in the remedy when something that it brings is missing offline."""
     try:
         yield
     except CannotTell as error:
         if error.code == "NB_OFFLINE":
-            error.hint = f"run `nanobench fetch {task_id}` with network first, or leave out --offline"
+            error.hint = f"run `{command}` with network first, or leave out --offline"
         raise
 
 

@@ -15,7 +15,7 @@ from nanobench import __version__
 from nanobench.bundle.read import open_bundle
 from nanobench.cli import common
 from nanobench.cli.budgets import DryRun, MaxCost, MaxSeconds, MaxTokens, budgets_of
-from nanobench.cli.locked import current, keep, keep_harness, of_task
+from nanobench.cli.locked import brought_by, current, keep, keep_harness, of_task
 from nanobench.cli.nanocoder import HELP, OPTION, locked_harness
 from nanobench.cli.provider import FILE, Asked, provider_of
 from nanobench.errors import Misuse
@@ -187,16 +187,22 @@ def _stages(
     stages: dict[str, Stage] = {}
     agents: dict[str, Agent] = {}
     with common.network(offline=offline) as online:
+        for lock in {lock.value.name: lock for locks in harnesses.values() for lock in locks}.values():
+            with brought_by(_bringing(lock.value.name, tasks)):
+                agents |= bring_agents([lock], online=online, bench=bench)
+            keep_harness(lock, bench.store)
         for name, locked in tasks.items():
+            own = {lock.value.name: agents[lock.value.name] for lock in harnesses[name]}
             with of_task(name):
-                missing = [lock for lock in harnesses[name] if lock.value.name not in agents]
-                agents |= bring_agents(missing, online=online, bench=bench)
-                own = {lock.value.name: agents[lock.value.name] for lock in harnesses[name]}
                 stages[name] = set_stage(locked, own, online=online, bench=bench)
             keep(locked, bench.store)
-    for agent in agents.values():
-        keep_harness(agent.lock, bench.store)
     return stages
+
+
+def _bringing(harness: str, tasks: dict[str, LockedTask]) -> str:
+    """The command that brings a harness's files: with those of a task, if it is one's own."""
+    owners = [name for name, locked in tasks.items() if locked.harness.value.name == harness]
+    return f"nanobench fetch {owners[0]}" if owners else f"nanobench lock --nanocoder {harness}"
 
 
 def _carry_out(work: Run, destination: Path, *, jobs: int) -> tuple[CellResult, ...]:

@@ -38,7 +38,7 @@ class Locations:
             bases = registries.debian(dict(purl.qualifiers).get("distro", ""))
         elif purl.type == "npm":
             bases = (registries.npm(),)
-        elif purl.type == "generic":
+        elif purl.type == "generic" and "download_url" in purl.qualifiers:
             return (dict(purl.qualifiers)["download_url"],)
         elif purl.type == "pypi":
             return self._pypi(package)

@@ -49,7 +49,8 @@ class Package:
     ``captured`` (a layer that no registry has), ``python``, ``python-build``, ``installer``, ``npm``, ``node`` (Node
     itself; in an environment its package manager too), ``step`` (what a step works on),
     ``interpreter`` (an archive at the ``download_url`` of its purl).
-    ``target`` is where the harness closure unpacks it (``node_modules/…``).
+    ``target`` is where the harness closure unpacks it (``node_modules/…``); there a purl of type ``generic`` is a
+    packed build of Nanocoder, which no registry has.
     """
 
     purl: str = text(PURL)

@@ -224,3 +224,16 @@ def test_a_build_that_the_store_lacks_is_named_by_its_digest(
     tarball = side.project.lock(HarnessLock, side.name).value.original.tarball
     assert (done.code, error["code"], error["where"]) == (3, "NB_BUILD_MISSING", tarball)
     assert "nanobench lock --nanocoder PATH.tgz" in error["hint"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "command"), [("1.29.0", f"lock --nanocoder {OLD}"), ("1.30.0", "fetch unidiff-1.0.1")]
+)
+def test_what_is_missing_offline_is_named_with_the_command_that_brings_it(
+    nanobench: Any, repository: Project, demo: str, tmp_path: Path, asked: str, command: str
+) -> None:
+    where = ("--store", tmp_path / "store", "--project", repository.root, "--json")
+    done = nanobench("run", demo, "--frozen", "--provider", "nop", "--nanocoder", asked, *where)
+    error = done.document["error"]
+    assert (done.code, error["code"]) == (3, "NB_OFFLINE")
+    assert f"`nanobench {command}`" in error["hint"]

@@ -25,6 +25,7 @@ def package(name: str, data: bytes, kind: str = "deb") -> Package:
         "npm": (f"pkg:npm/{name}@1", f"{name}/-/{name}-1.tgz"),
         "pypi": (f"pkg:pypi/{name}@1", f"{name}/{name}-1-py3-none-any.whl"),
         "gem": (f"pkg:gem/{name}@1", f"{name}.gem"),
+        "generic": (f"pkg:generic/{name}@1", f"{name}.tgz"),
     }[kind]
     digest = Digest(f"sha256:{hashlib.sha256(data).hexdigest()}")
     return Package(purl=purl, role="debian", path=path, digest=digest, size=len(data))
@@ -206,9 +207,10 @@ def test_a_page_that_is_none_is_no_answer(archive: Archive, online: Online, stor
         fetch([package("a", b"wheel", "pypi")], store, online=online, say=quiet)
 
 
-def test_a_type_without_registry_is_refused(online: Online, store: Store) -> None:
+@pytest.mark.parametrize("kind", ["gem", "generic"])
+def test_a_type_without_registry_is_refused(online: Online, store: Store, kind: str) -> None:
     with pytest.raises(Refused, match="NB_PURL"):
-        fetch([package("a", b"x", "gem")], store, online=online, say=quiet)
+        fetch([package("a", b"x", kind)], store, online=online, say=quiet)
 
 
 def test_a_full_disk_ends_it_at_once(
