@@ -5,9 +5,10 @@ BUNDLE ?= runs/demo-oracle
 PYTHON ?= python3
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+FUZZ_ARGS ?=
 NANOBENCH := .venv/bin/nanobench
 
-.PHONY: setup demo test lint lock run verify bench golden clean
+.PHONY: setup demo test lint lock run verify bench fuzz golden clean
 
 setup: .venv/ready
 
@@ -45,6 +46,10 @@ verify: setup
 
 bench: setup
 	.venv/bin/python -m benchmarks $(BENCH_ARGS)
+
+# Coverage-guided, for as long as you like; needs `.venv/bin/pip install atheris`.
+fuzz: setup
+	.venv/bin/python -m tests.fuzz $(FUZZ_ARGS)
 
 golden: setup
 	.venv/bin/python -m nanobench.cli.golden .

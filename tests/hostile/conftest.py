@@ -32,14 +32,12 @@ def tmp_path(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session", params=["bubblewrap", "docker"])
-def engine(request: pytest.FixtureRequest, warm_store: Path) -> Engine:
-    """Each engine in turn; Docker where a daemon answers."""
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """Each engine in turn; Docker where a daemon can be started."""
     if request.param == "bubblewrap":
         return Bubblewrap()
-    docker = Docker(Store(warm_store))
-    if problems := docker.check():
-        pytest.skip(f"no Docker: {problems[0]}")
-    return docker
+    address = request.getfixturevalue("docker_socket")
+    return Docker(Store(tmp_path_factory.mktemp("store")), address=str(address))
 
 
 @pytest.fixture
