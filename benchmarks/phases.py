@@ -27,15 +27,15 @@ from nanobench.sandbox.interface import Engine, Finished, Request
 from nanobench.store.store import Store
 
 TASKS = ("anyio-1153", "zod-6371")
-SANDBOXES, TEARDOWN = "start and end of the sandboxes", "teardown"
+STAGING, SANDBOXES, TEARDOWN = "staging", "start and end of the sandboxes", "teardown"
 PARTS = {
-    "shadow": "staging",
+    "shadow": STAGING,
     "agent": "agent",
     "git:difference": "patch",
     "git:final": "second workspace",
     "tests": "tests",
 }
-"""Phase of a sandbox → what its time, and the time since the sandbox before, is counted as."""
+"""Phase of a sandbox → what its time, and the time since the one before, counts as (before the agent: staging)."""
 
 STEPS = ("gate ", "running the tests")
 """How the lines begin that ``lock`` says at the start of a step; what goes before is fetching and building."""
@@ -149,7 +149,9 @@ def split(begun: float, spans: Iterable[Span], ended: float) -> dict[str, float]
     parts = dict.fromkeys((*PARTS.values(), SANDBOXES, TEARDOWN), 0.0)
     at = begun
     for span in spans:
-        parts[_part(span)] += span.begun - at + span.inside
+        part = _part(span)
+        parts[STAGING if part == "agent" else part] += span.begun - at
+        parts[part] += span.inside
         parts[SANDBOXES] += span.ended - span.begun - span.inside
         at = span.ended
     parts[TEARDOWN] += ended - at

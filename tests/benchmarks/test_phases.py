@@ -22,8 +22,8 @@ def test_the_parts_of_a_cell_add_up_to_the_whole() -> None:
     ]
     parts = split(10, spans, 45)
     assert parts == {
-        "staging": 2,
-        "agent": 11,
+        "staging": 3,
+        "agent": 10,
         "patch": 2,
         "second workspace": 4,
         "tests": 8,
