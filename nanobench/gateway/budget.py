@@ -1,7 +1,8 @@
 """What one run may use up, and what it has used: tokens, seconds, money. Money is decimal throughout.
 
 An answer whose usage is unknown counts with its bytes and those of its request. No tokenizer makes more tokens than
-bytes, so an unknown is never taken for less than it was, and a budget holds with every provider.
+bytes, so it is never taken for less than was seen, and a budget holds with every provider. What a model thinks and
+does not show is in no such count.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ DOCUMENTS = (
     "docs/house.md",
     "docs/local-model.md",
     "docs/other-nanocoders.md",
+    "docs/providers.md",
     "docs/rules.md",
     "docs/security.md",
     "docs/writing-a-task.md",
