@@ -11,7 +11,7 @@ from attrs import frozen
 
 from nanobench.cli import common
 from nanobench.cli.locked import current, harness_reasons, keep, keep_harness, stale_reasons
-from nanobench.cli.nanocoder import HELP, OPTION, requested
+from nanobench.cli.nanocoder import HELP, OPTION, locked_harness, requested
 from nanobench.curate.harness import HarnessOutcome, lock_harness_alone
 from nanobench.curate.lock import INPUTS, LockOutcome, lock_task
 from nanobench.errors import Misuse, NanobenchError
@@ -63,9 +63,10 @@ def lock(
     """
     found = common.project(project)
     if check:
-        harnesses = () if tasks else found.harness_names()
-        _check(found, tasks or _published(found), harnesses, as_json=as_json)
-        return
+        named = [locked_harness(found, asked).value.name for asked in nanocoder or []]
+        if tasks or named:
+            return _check(found, tasks or [], named, as_json=as_json)
+        return _check(found, _published(found), found.harness_names(), as_json=as_json)
     if not tasks and not nanocoder:
         raise Misuse("NB_USAGE", "name at least one task", hint=f"known tasks: {', '.join(found.task_ids())}")
     errand = _Errand(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, cast, get_args
@@ -18,6 +16,7 @@ from nanobench.cli.budgets import DryRun, MaxCost, MaxSeconds, MaxTokens, budget
 from nanobench.cli.locked import brought_by, current, keep, keep_harness, of_task
 from nanobench.cli.nanocoder import HELP, OPTION, locked_harness
 from nanobench.cli.provider import FILE, Asked, provider_of
+from nanobench.cli.results import tell, teller
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
@@ -124,9 +123,9 @@ def run(
     bench = common.workbench(store, engine)
     stages = _stages(locked_tasks, harnesses, bench=bench, offline=offline or frozen)
     state = RunState(RunState.place(destination), manifest)
-    work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=_teller(len(state.pending())))
+    work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=teller(len(state.pending())))
     results = _carry_out(work, destination, jobs=jobs or jobs_for(stages))
-    _tell(results, destination, as_json=as_json)
+    tell(results, destination, as_json=as_json)
 
 
 def _locked_tasks(project: Project, names: list[str], lock_file: Path | None) -> dict[str, LockedTask]:
@@ -228,35 +227,3 @@ def _published(destination: Path, manifest: RunManifest) -> tuple[CellResult, ..
 
 def _exists(destination: Path) -> Misuse:
     return Misuse("NB_EXISTS", "already exists", where=str(destination), hint="choose another --out")
-
-
-def _teller(cells: int) -> Callable[[CellResult], None]:
-    done = itertools.count(1)
-    return lambda result: common.say(f"cell {next(done)} of {cells}: {_line(result)}")
-
-
-def _tell(results: tuple[CellResult, ...], destination: Path, *, as_json: bool) -> None:
-    """Show every result, and how many cells were not measured; when none was, exit 3."""
-    common.show(
-        {"bundle": str(destination), "results": [unstructure(r) for r in results]},
-        "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
-        as_json=as_json,
-    )
-    strange = sorted({f"{r.cell.harness}: {name}" for r in results for name in r.unknown_fields})
-    if strange:
-        common.say(f"reported, and unknown to the contract of the report: {', '.join(strange)}")
-    unscored = Counter(result.cause.value for result in results if result.score is None)
-    if unscored:
-        causes = ", ".join(f"{count} {cause}" for cause, count in sorted(unscored.items()))
-        common.say(f"not scored, and no part of any figure: {causes}")
-    if unscored.total() == len(results):
-        raise typer.Exit(3)
-
-
-def _line(result: CellResult) -> str:
-    cell, score = result.cell, result.score
-    name = f"{cell.task} {cell.harness} {cell.provider}/{cell.model} {cell.mode} #{cell.repeat}"
-    if score is None:
-        return f"{name}: not scored ({result.cause.value}: {result.attempts[-1].detail})"
-    tests = f"{score.targets_passed}/{score.targets} target tests, {len(score.broken)} broken"
-    return f"{name}: {score.value} {score.label} ({tests}; {result.cause.value}, {result.usage.steps} steps)"

@@ -237,3 +237,8 @@ def test_what_is_missing_offline_is_named_with_the_command_that_brings_it(
     error = done.document["error"]
     assert (done.code, error["code"]) == (3, "NB_OFFLINE")
     assert f"`nanobench {command}`" in error["hint"]
+
+
+def test_one_harness_can_be_checked_alone(nanobench: Any, repository: Project) -> None:
+    done = nanobench("lock", "--check", "--nanocoder", "1.29.0", "--project", repository.root, "--json")
+    assert (done.code, done.document) == (0, {f"harness/{OLD}": {"current": True, "reasons": []}})
