@@ -45,9 +45,7 @@ def commits_of(git: Git, names: Iterable[str], *, where: str) -> Iterator[Commit
     """
     with git.started("cat-file", "--batch") as running:
         for name in names:
-            running.input.write(name.encode() + b"\n")
-            running.input.flush()
-            header = _ANSWER.fullmatch(running.output.readline(200))
+            header = _ANSWER.fullmatch(running.ask(name))
             if header is None or int(header[1]) > MAX_COMMIT:
                 raise Refused("NB_GIT_COMMIT", f"{name} is not there, or no commit", where=where)
             data = running.output.read(int(header[1]))

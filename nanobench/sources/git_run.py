@@ -88,6 +88,12 @@ class Running:
     tail: _Tail = field(repr=False)
     process: subprocess.Popen[bytes] = field(repr=False)
 
+    def ask(self, name: str) -> bytes:
+        """What ``cat-file --batch`` says of an object, on one line; its content and a line end come next."""
+        self.input.write(name.encode() + b"\n")
+        self.input.flush()
+        return self.output.readline(200)
+
     def end(self) -> Said:
         """Wait for its end; everything of interest was read before."""
         with suppress(BrokenPipeError):

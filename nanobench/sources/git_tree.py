@@ -16,7 +16,7 @@ from nanobench.archives.entries import Entry
 from nanobench.archives.names import MAX_PATH, problem, shown, to_bytes, to_text
 from nanobench.errors import Refused
 from nanobench.sources.clean import TreeBounds
-from nanobench.sources.git_run import Git
+from nanobench.sources.git_run import Git, Running
 from nanobench.sources.quoting import display
 
 LeafKind = Literal["file", "symlink", "submodule"]
@@ -88,7 +88,7 @@ def entries_from(
     """
     sizes = _sizes(git, leaves, where, bounds or TreeBounds())
     with git.started("cat-file", "--batch") as running:
-        database = _Database(running.output, running.input, where)
+        database = _Database(running, where)
         yield (_entry(leaf, sizes[leaf.object], database, epoch) for leaf in leaves)
 
 
@@ -146,8 +146,8 @@ def _entry(leaf: Leaf, size: int, database: _Database, epoch: int) -> Entry:
 class _Database:
     """``git cat-file --batch``: one object is asked for, and read to its end before the next."""
 
-    def __init__(self, output: IO[bytes], into: IO[bytes], where: str) -> None:
-        self._output, self._into, self._where = output, into, where
+    def __init__(self, running: Running, where: str) -> None:
+        self._running, self._where = running, where
 
     def link(self, leaf: Leaf, size: int) -> str:
         """Where a symbolic link points; it is kept as it is and never followed."""
@@ -158,12 +158,10 @@ class _Database:
 
     def open(self, name: str, size: int) -> BinaryIO:
         """The content of a blob."""
-        self._into.write(name.encode() + b"\n")
-        self._into.flush()
-        header = self._output.readline(200)
+        header = self._running.ask(name)
         if header != f"{name} blob {size}\n".encode():
             raise Refused("NB_GIT", f"git answers {header!r:.100} for {name}", where=self._where)
-        return cast(BinaryIO, _Content(self._output, size))
+        return cast(BinaryIO, _Content(self._running.output, size))
 
 
 class _Content(io.RawIOBase):
