@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from attrs import evolve, frozen
 
@@ -96,8 +96,7 @@ def _pins(
     if "step" in stale and _step_inputs(spec.value):
         target = _target(spec.value, packages, epoch, online, bench)
         packages += _resolve_step_inputs(spec.value, target, _need(online, spec), bench)
-    ordered = sorted(packages, key=lambda p: (p.role, p.purl))
-    return Pins(packages=tuple(ordered), epoch=epoch, lockfile=lockfile, context_sha256=context)
+    return Pins(packages=_ordered(packages), epoch=epoch, lockfile=lockfile, context_sha256=context)
 
 
 def _target(
@@ -106,10 +105,14 @@ def _target(
     """The interpreter that wheels have to fit: that of the base, which is built to ask it."""
     if isinstance(spec.base, DebianBase):
         return python.target_of(spec.base.debian, spec.interpreter)
-    pinned = [p for p in packages if _input_of(p) == "base"]
+    pinned = _ordered(p for p in packages if _input_of(p) == "base")
     fetch(pinned, bench.store, online=online, say=bench.say, progress=bench.fetched)
     bare = evolve(spec, python=None, node=None)
     return python_of(build_environment(bare, pinned, epoch=epoch, bench=bench), bench)
+
+
+def _ordered(packages: Iterable[Package]) -> tuple[Package, ...]:
+    return tuple(sorted(packages, key=lambda p: (p.role, p.purl)))
 
 
 def _input_of(package: Package) -> str:

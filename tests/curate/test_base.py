@@ -81,8 +81,11 @@ def test_python_packages_fit_the_interpreter_of_the_image(
     image_registry.push("python", root(python=True))
     request = {"exclude_newer": "2026-10-01", "requirements": ["iniconfig"]}
     spec = spec_of(base={"image": f"{image_registry.host}/python:1"}, python=request)
-    lock, built = lock_environment(spec, None, upgrade=(), online=online, bench=empty("here"))
+    said: list[str] = []
+    bench = evolve(empty("here"), say=said.append)
+    lock, built = lock_environment(spec, None, upgrade=(), online=online, bench=bench)
     assert [layer.role for layer in lock.layer] == ["image", "python", "bytecode"]
+    assert said.count("building layer image: 3 files") == 1
     assert (built.trees[1] / "opt/venv/lib/python3.11/site-packages/iniconfig").is_dir()
 
 
