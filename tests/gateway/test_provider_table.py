@@ -24,6 +24,7 @@ from nanobench.model.provider import Wire
 from nanobench.model.result import Cause
 from nanobench.scoring.causes import policy
 
+KEY = "sk-secret-0123456789abcdef"
 Answer = Callable[[Any], None]
 
 AFTER: dict[Cause | None, tuple[int, bool, str]] = {
@@ -199,7 +200,7 @@ ROWS = (
     Row("rate-in-stream", streams(RATE), Cause.RATE_LIMIT),
     Row("rate-in-stream-number", streams({"error": {"message": "slow", "code": 429}}), Cause.RATE_LIMIT, 429),
     # Refused.
-    Row("key", says(401, "Incorrect API key", code="invalid_api_key"), REFUSED, 401),
+    Row("key", says(401, f"Incorrect API key {KEY}", code="invalid_api_key"), REFUSED, 401),
     Row("key-gemini", whole(400, [{"error": {"code": 400, "message": "API key not valid."}}]), REFUSED, 400),
     Row("money", says(402, "Insufficient credits"), REFUSED, 402),
     Row("money-429", whole(429, QUOTA), REFUSED, 429),
@@ -254,7 +255,7 @@ ROWS = (
         "anthropic",
     ),
     Row("claude-rate", claude("rate_limit_error", "slow down", 429), Cause.RATE_LIMIT, 429, "anthropic"),
-    Row("claude-key", claude("authentication_error", "invalid x-api-key", 401), REFUSED, 401, "anthropic"),
+    Row("claude-key", claude("authentication_error", f"invalid key {KEY}", 401), REFUSED, 401, "anthropic"),
     Row("claude-money", claude("invalid_request_error", "credit balance is too low", 400), REFUSED, 400, "anthropic"),
     Row("claude-overloaded", claude("overloaded_error", "Overloaded", 529), FAILED, 529, "anthropic"),
     Row("claude-overloaded-in-stream", claude("overloaded_error", "Overloaded"), FAILED, wire="anthropic"),
@@ -281,6 +282,8 @@ def test_a_providers_misbehaviour_has_one_cause(
     gateway.close()
     end = gateway.summary().end
     assert (end.cause, end.status) == (row.cause, row.status), end
+    assert KEY.encode() not in gateway.transcript.read_bytes()
+    assert all(KEY in str(headers) for headers, _ in provider.seen)  # it was asked with it
     kept = sum(len(chunk.data.raw()) for exchange in gateway.exchanges() for chunk in exchange.chunks)
     assert kept <= row.bounds.answer_bytes + (1 << 20)
 
