@@ -30,6 +30,9 @@ from nanobench.sources.workspace import Repository
 from nanobench.store.store import Store
 
 
+pytestmark = pytest.mark.network
+
+
 @pytest.fixture
 def online() -> Iterator[Online]:
     with Online() as made:
@@ -74,7 +77,6 @@ def test_an_image_is_locked_by_its_tag_and_built_again_from_the_lock_alone(
     assert moved.source_date_epoch > lock.source_date_epoch
 
 
-@pytest.mark.network
 def test_python_packages_fit_the_interpreter_of_the_image(
     image_registry: Any, root: Any, spec_of: Any, empty: Any, online: Online
 ) -> None:
