@@ -1,4 +1,4 @@
-"""Test code that attacks its grader, on each engine: what it does, and what is seen of it. Nothing is left behind."""
+"""Test code that attacks its grader: what it does, and what is seen of it. Nothing is left behind."""
 
 from __future__ import annotations
 
@@ -49,22 +49,44 @@ ROWS: list[tuple[str, str, Seen]] = [
     ("endless output", "while True: print('\\x1b]0;x\\x07' * 4096)", ended("disk")),
 ]
 
+ON_DOCKER = (
+    "2000 folders in each other beside the report",
+    "closed folders",
+    "a pipe for a report",
+    "endless output",
+)
+"""Those in which the engine itself has a part; the others are about files that it leaves."""
+
+
+@pytest.fixture
+def attack(gitbox: Gitbox, workspace: Callable[[], Path], place: LockedArena) -> Callable[..., tuple[SuiteEnd, ...]]:
+    """Runs deeds in one workspace, a suite each."""
+
+    def run(*deeds: str) -> tuple[SuiteEnd, ...]:
+        limits = Limits(memory_mib=1024, disk_mib=128, test_seconds=60)
+        scratch, env = gitbox.scratch, place.arena.env
+        grader = Grader(engine=gitbox.engine, layers=gitbox.layers, limits=limits, env=env, scratch=scratch)
+        commands = [("python3", "-c", HEAD + deed) for deed in deeds]
+        suites = [Suite(name=f"s{n}", language="python", format="pytest", command=c) for n, c in enumerate(commands)]
+        tree = workspace()
+        gitbox.engine.own(tree)
+        ends = grader.grade(tree, suites).record.suite
+        assert os.listdir(scratch) == []
+        return ends
+
+    return run
+
 
 @pytest.mark.parametrize(("deed", "seen"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_an_attack_of_test_code_ends_its_suite_and_nothing_else(
-    gitbox: Gitbox,
-    workspace: Callable[[], Path],
-    place: LockedArena,
-    deed: str,
-    seen: Seen,
+    attack: Callable[..., tuple[SuiteEnd, ...]], deed: str, seen: Seen
 ) -> None:
-    limits = Limits(memory_mib=1024, disk_mib=128, test_seconds=60)
-    grader = Grader(
-        engine=gitbox.engine, layers=gitbox.layers, limits=limits, env=place.arena.env, scratch=gitbox.scratch
-    )
-    suite = Suite(name="s", language="python", format="pytest", command=("python3", "-c", HEAD + deed))
-    tree = workspace()
-    gitbox.engine.own(tree)
-    (end,) = grader.grade(tree, [suite]).record.suite
+    (end,) = attack(deed)
     assert seen(end), end
-    assert os.listdir(gitbox.scratch) == []
+
+
+@pytest.mark.parametrize("engine", ["docker"], indirect=True)
+def test_attacks_one_after_the_other_on_docker(attack: Callable[..., tuple[SuiteEnd, ...]]) -> None:
+    rows = [row for row in ROWS if row[0] in ON_DOCKER]
+    for (name, _, seen), end in zip(rows, attack(*(row[1] for row in rows)), strict=True):
+        assert seen(end), (name, end)

@@ -1,4 +1,4 @@
-"""A workspace that an agent, or a task's own repository, filled with traps: what its patch holds, on each engine.
+"""A workspace that an agent, or a task's own repository, filled with traps: what its patch holds.
 
 Every patch is applied to a fresh workspace again, as grading and ``verify`` do, and gives the same tree.
 """
@@ -104,10 +104,7 @@ REFUSED: list[tuple[str, Deed, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("deed", "paths"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
-def test_the_patch_of_a_trapped_workspace_is_exact(
-    gitbox: Gitbox, workspace: Callable[[], Path], deed: Deed, paths: set[str]
-) -> None:
+def check(gitbox: Gitbox, workspace: Callable[[], Path], deed: Deed, paths: set[str]) -> None:
     tree, again = workspace(), workspace()
     deed(tree)
     taken = take_patch(gitbox, tree)
@@ -116,6 +113,18 @@ def test_the_patch_of_a_trapped_workspace_is_exact(
     apply(gitbox, again, patch=taken.patch, tests=b"", rules=PathRules(source=("*",)))
     assert take_patch(gitbox, again).patch == taken.patch
     assert not Path("/tmp/trapped").exists()
+
+
+@pytest.mark.parametrize(("deed", "paths"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_the_patch_of_a_trapped_workspace_is_exact(
+    gitbox: Gitbox, workspace: Callable[[], Path], deed: Deed, paths: set[str]
+) -> None:
+    check(gitbox, workspace, deed, paths)
+
+
+@pytest.mark.parametrize("engine", ["docker"], indirect=True)
+def test_all_traps_at_once_on_docker(gitbox: Gitbox, workspace: Callable[[], Path]) -> None:
+    check(gitbox, workspace, all_of(*(row[1] for row in ROWS)), set().union(*(row[2] for row in ROWS)))
 
 
 @pytest.mark.parametrize(("deed", "reason"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
