@@ -29,7 +29,6 @@ from nanobench.sandbox.docker import Docker
 from nanobench.sources.workspace import Repository
 from nanobench.store.store import Store
 
-
 pytestmark = pytest.mark.network
 
 
