@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 from functools import partial
 from typing import Annotated
 
@@ -32,6 +33,12 @@ def lock(
     nanocoder: Annotated[
         list[str] | None, typer.Option(OPTION, metavar="X", help=f"{HELP}. Locks the harness alone.")
     ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--before", metavar="DATE", help="With --nanocoder: its dependencies are older than this (YYYY-MM-DD)."
+        ),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the locks are current: no network.")
     ] = False,
@@ -60,6 +67,8 @@ def lock(
         nanobench lock unidiff-1.0.1 --upgrade-input python --dry-run
 
         nanobench lock --nanocoder 1.29.0
+
+        nanobench lock --nanocoder ./nanocoder.tgz --before 2026-11-28
     """
     found = common.project(project)
     if check:
@@ -71,6 +80,7 @@ def lock(
         raise Misuse("NB_USAGE", "name at least one task", hint=f"known tasks: {', '.join(found.task_ids())}")
     errand = _Errand(
         project=found,
+        before=_date(before, nanocoder),
         upgrade=_inputs(upgrade, upgrade_input or []),
         bench=common.workbench(store, engine),
         offline=offline,
@@ -94,6 +104,7 @@ class _Errand:
     """How each lock is made. What came of it: its name, a document, and words."""
 
     project: Project
+    before: str | None
     upgrade: tuple[str, ...]
     bench: Workbench
     offline: bool
@@ -106,6 +117,7 @@ class _Errand:
             outcome = lock_harness_alone(
                 self.project,
                 request,
+                before=self.before,
                 upgrade=self.upgrade,
                 online=online,
                 bench=self.bench,
@@ -125,6 +137,17 @@ class _Errand:
         if not self.dry_run:
             keep(current(self.project, task), self.bench.store)
         return task, _document(outcome), _text(outcome, dry_run=self.dry_run)
+
+
+def _date(before: str | None, nanocoder: list[str] | None) -> str | None:
+    if before is None:
+        return None
+    if not nanocoder:
+        raise Misuse("NB_USAGE", "--before goes with --nanocoder", where="--before")
+    try:
+        return date.fromisoformat(before).isoformat()
+    except ValueError:
+        raise Misuse("NB_USAGE", f"not a date: {before:.40}", where="--before", hint="YYYY-MM-DD") from None
 
 
 def _inputs(upgrade: bool, named: Iterable[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from nanobench.curate.files import old_lock, put_lock
 from nanobench.ecosystems.online import Online
@@ -30,14 +30,20 @@ def lock_harness_alone(
     project: Project,
     request: HarnessRequest,
     *,
+    before: str | None = None,
     upgrade: Collection[str],
     online: Online | None,
     bench: Workbench,
     dry_run: bool = False,
 ) -> HarnessOutcome:
-    """Lock a harness that no task need name, or look whether what its lock pins can be had and gives its closure."""
+    """Lock a harness that no task need name, or look whether what its lock pins can be had and gives its closure.
+
+    ``before`` is the date that every dependency must be older than; left out, it stays as it is.
+    """
     old = old_lock(project, HarnessLock, lock_name(request), upgrade)
-    if old is None:
+    request = old.original if old is not None else request
+    request = evolve(request, before=before or request.before)
+    if old is None or request != old.original:
         lock, _ = _lock(request, online=online, bench=bench)
     else:
         lock, _ = keep_or_lock_harness(old.name, old, upgrade=upgrade, online=online, bench=bench)
