@@ -31,7 +31,7 @@ STAGING, SANDBOXES, TEARDOWN = "staging", "start and end of the sandboxes", "tea
 PARTS = {
     "shadow": STAGING,
     "agent": "agent",
-    "git:difference": "patch",
+    "git": "patch",
     "git:final": "second workspace",
     "tests": "tests",
 }
