@@ -16,6 +16,7 @@ OLLAMA = "http://127.0.0.1:11434/v1"
 DOCUMENTS = (
     "README.md",
     "docs/benchmarks.md",
+    "docs/environments.md",
     "docs/house.md",
     "docs/local-model.md",
     "docs/other-nanocoders.md",
