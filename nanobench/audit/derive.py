@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from nanobench.bundle.read import Bundle
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, NanobenchError
-from nanobench.formats.converter import structure, unstructure
+from nanobench.formats.converter import unstructure
 from nanobench.formats.digest import sha256_hex
 from nanobench.gates.judge import Judged, judge_all
-from nanobench.gates.relock import Inputs, case_of, lock_of, remember_trials
-from nanobench.harness.realise import realise_closure
-from nanobench.image.realise import Locks, realise_environment
-from nanobench.image.sources import bring
+from nanobench.gates.relock import case_of, lock_of, locked_inputs, remember_trials
+from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
-from nanobench.model.environment import Environment
 from nanobench.model.lock import LockedImage, TaskLock
 from nanobench.project.files import Project
 from nanobench.project.stale import changes
@@ -34,7 +32,13 @@ def derive_again(
         if statement is None:
             yield _no_statement(task)
             continue
-        inputs = _inputs(bundle, lock, statement, project, online, bench)
+        inputs = locked_inputs(
+            Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=_folder(project, task)),
+            bundle.harness_lock(lock).value,
+            statement,
+            online=online,
+            bench=bench,
+        )
         case = case_of(inputs, bench=bench)
         judged = judge_all(case)
         image = case.image.locked()
@@ -54,33 +58,8 @@ def _objection(task: str, judged: Judged, image: LockedImage) -> str | CannotTel
     return f"{task}: gate {judged.name}: {judged.finding.verdict} here: {reasons}"
 
 
-def _inputs(
-    bundle: Bundle,
-    lock: TaskLock,
-    statement: bytes,
-    project: Project | None,
-    online: Online | None,
-    bench: Workbench,
-) -> Inputs:
-    environment = bundle.environment_lock(lock).value
-    harness = bundle.harness_lock(lock).value
-    folder = project.folder(lock.task) if project else None
-    locks = Locks(task=lock, environment=environment, folder=folder)
-    where = f"locks/environments/{environment.name}.lock.toml: original"
-    layers = realise_environment(environment, online=online, bench=bench)
-    bring(locks.source, bench.store, online=online, say=bench.say, progress=bench.fetched)
-    return Inputs(
-        task=locks.spec,
-        environment=structure(environment.original, Environment, where=where),
-        documents={"task": lock.original, "environment": environment.original},
-        statement=statement,
-        source=locks.source,
-        pins=lock.source.pins,
-        layers=layers,
-        environment_lock=environment,
-        harness=harness,
-        closure=realise_closure(harness, online=online, bench=bench),
-    )
+def _folder(project: Project | None, task: str) -> Path | None:
+    return project.folder(task) if project else None
 
 
 def _statement(lock: TaskLock, project: Project | None) -> bytes | None:

@@ -31,6 +31,7 @@ def stale_reasons(project: Project, lock: TaskLock) -> tuple[str, ...]:
             document=task.document,
             statement_sha256=sha256_hex(project.statement(lock.task)),
             environment=environment.value,
+            cutoff=project.cutoff(),
         ),
         *files_reasons(lock, files),
         *reference_reason(lock.environment, "environments", _sha256(project, EnvironmentLock, lock.environment.name)),

@@ -14,6 +14,7 @@ from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.gates.judge import Judged, judge_all
 from nanobench.gates.relock import Inputs, case_of, lock_of, remember_trials
+from nanobench.gates.tools import realise_tools
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import EnvironmentLock, HarnessLock, LockedImage, TaskLock
 from nanobench.model.task import GitSource
@@ -70,12 +71,14 @@ def lock_task(
         environment=environment.value,
         documents={"task": task.document, "environment": environment.document},
         statement=project.statement(task_id),
+        cutoff=project.cutoff() if isinstance(task.value.source, GitSource) else None,
         source=source,
         pins=pins,
         layers=layers,
         environment_lock=environment_lock,
         harness=harness,
         closure=closure,
+        tools=realise_tools(online=online, bench=bench),
     )
     case = case_of(inputs, bench=bench)
     judged = judge_all(case)

@@ -6,6 +6,7 @@ from attrs import frozen
 
 from nanobench.errors import CannotTell, MachineFailure, NanobenchError
 from nanobench.formats import json
+from nanobench.formats.converter import unstructure
 from nanobench.formats.digest import document_sha256, sha256_hex, split
 from nanobench.gates.harness import HarnessGate
 from nanobench.gates.hermetic import HermeticGate
@@ -13,6 +14,7 @@ from nanobench.gates.image import ImageGate
 from nanobench.gates.interface import Case, Finding, Gate
 from nanobench.gates.schema import SchemaGate
 from nanobench.gates.source import SourceGate
+from nanobench.gates.tools import TOOLS
 from nanobench.gates.verification import VerificationGate
 from nanobench.grading.interface import reporters_sha256
 from nanobench.model.fields import Digest, Document
@@ -43,10 +45,15 @@ class Judged:
         return GateVerdict(name=self.name, verdict=self.finding.verdict, evidence_sha256=split(self.evidence)[1])
 
     def lines(self) -> tuple[str, ...]:
-        """What a curator reads: verdict, every reason, the remedy."""
+        """What a curator reads: verdict, every reason, the remedy; and what is worth a look."""
         finding = self.finding
         remedy = (f"    → {finding.remedy}",) if finding.verdict != "pass" and finding.remedy else ()
-        return (f"{self.name:<14} {finding.verdict}", *(f"    - {reason}" for reason in finding.reasons), *remedy)
+        return (
+            f"{self.name:<14} {finding.verdict}",
+            *(f"    - {reason}" for reason in finding.reasons),
+            *(f"    ! {warning}" for warning in finding.warnings),
+            *remedy,
+        )
 
 
 def judge_all(case: Case) -> tuple[Judged, ...]:
@@ -86,6 +93,9 @@ def _facts(case: Case) -> Document:
     return {
         "documents": {kind: document_sha256(document) for kind, document in case.documents.items()},
         "statement": sha256_hex(case.statement),
+        "cutoff": case.cutoff or "",
+        "pins": unstructure(case.pins) if case.pins else {},
+        "tools": [tool.digest for tool in TOOLS],
         "image": case.image.image.manifest_digest,
         "engine": case.bench.engine.name,
         "closure": case.harness.closure,

@@ -21,6 +21,7 @@ from nanobench.model.fields import (
     Digest,
     Document,
     optional_text,
+    optional_whole,
     text,
     texts,
     whole,
@@ -183,7 +184,8 @@ class LockedSource:
     """What the source resolved to: commit and tree of the one-commit workspace, the derived patches' digests.
 
     ``upstream`` is there for changes of a git repository, ``vendored`` for fixtures; release pairs have neither. Only
-    a fixture may have no test files; and one without a golden patch is a question.
+    a fixture may have no test files; and one without a golden patch is a question. ``token_estimate`` is over the
+    required files at base; locks of the first revision have none.
     """
 
     commit: str = text(COMMIT)
@@ -193,6 +195,7 @@ class LockedSource:
     statement_sha256: str = text(SHA256)
     required_files: tuple[str, ...] = texts(RELATIVE_PATH, nonempty=True)
     test_files: tuple[str, ...] = texts(RELATIVE_PATH)
+    token_estimate: int | None = optional_whole(0, 2**40)
     upstream: LockedUpstream | None = None
     vendored: LockedFiles | None = None
 
@@ -252,12 +255,14 @@ class GateVerdict:
 
 @frozen(kw_only=True)
 class TaskLock:
-    """``locks/<task>.lock.toml``. ``original`` is the parsed ``task.toml``."""
+    """``locks/<task>.lock.toml``. ``original`` is the parsed ``task.toml``; ``cutoff`` the date after which a merged
+    change must have been merged."""
 
     version: Literal[1]
     revision: int = whole(1, 1000)
     recipe: int = whole(1, 1000)
     task: str = text(IDENTIFIER)
+    cutoff: str | None = optional_text(r"\d{4}-\d\d-\d\d")
     spec_sha256: str = text(SHA256)
     environment: Reference
     harness: Reference

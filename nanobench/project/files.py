@@ -25,6 +25,8 @@ from nanobench.store.plain import read_below
 S = TypeVar("S", Task, Environment, Dataset)
 L = TypeVar("L", EnvironmentLock, HarnessLock, TaskLock)
 MAX_STATEMENT = 1 << 20
+FIRST_CUTOFF = "2026-01-01"
+"""The cutoff of the first dataset, for a project that has none yet."""
 
 
 @frozen(kw_only=True)
@@ -120,6 +122,10 @@ class Project:
     def members(self) -> tuple[str, ...]:
         """The tasks of the dataset; none when there is no dataset."""
         return self.dataset().value.tasks if (self.root / "tasks" / "dataset.toml").is_file() else ()
+
+    def cutoff(self) -> str:
+        """The date after which a change must have been merged: the dataset's, else that of the first one."""
+        return self.dataset().value.cutoff if (self.root / "tasks" / "dataset.toml").is_file() else FIRST_CUTOFF
 
     def statement(self, task_id: str) -> bytes:
         """The problem statement's bytes (UTF-8, not empty)."""

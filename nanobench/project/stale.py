@@ -76,14 +76,16 @@ def environment_reasons(
 
 
 def task_reasons(
-    lock: TaskLock, *, document: Document, statement_sha256: str, environment: Environment
+    lock: TaskLock, *, document: Document, statement_sha256: str, environment: Environment, cutoff: str
 ) -> tuple[str, ...]:
-    """Why a task lock is stale for its own spec, statement and the limits of its environment."""
+    """Why a task lock is stale for its own spec, statement, its environment's limits and the dataset's cutoff."""
     where = f"tasks/{lock.task}"
     reasons = [f"{where}/task.toml: {reason}" for reason in changes(lock.original, document)]
     if lock.source.statement_sha256 != statement_sha256:
         locked = lock.source.statement_sha256
         reasons.append(f"{where}/statement.md: locked sha256 {locked}, now {statement_sha256}")
+    if lock.cutoff not in (None, cutoff):
+        reasons.append(f"tasks/dataset.toml: cutoff: locked {lock.cutoff}, now {cutoff}")
     if lock.limits != environment.limits:
         reasons.append(f"environments/{environment.name}.toml: limits differ from the locked ones")
     if lock.env != environment.env:

@@ -37,8 +37,7 @@ def derive_tests(
             details=tuple(unknown),
             hint="an id is `suite|node id`, as the outcomes of the verification gate spell it",
         )
-    green = {test for test in golden if passes(golden, test)} - left_out
-    targets = tuple(sorted(test for test in green if not passes(base, test)))
+    targets = turned_green(base, golden, quarantine=quarantine)
     if not targets:
         raise Refused(
             "NB_NO_TARGET",
@@ -48,9 +47,27 @@ def derive_tests(
         )
     return LockedTests(
         fail_to_pass=targets,
-        pass_to_pass=tuple(sorted(test for test in green if passes(base, test))),
+        pass_to_pass=stayed_green(base, golden, quarantine=quarantine),
         unstable=tuple(sorted(left_out)),
     )
+
+
+def turned_green(
+    base: Mapping[str, Outcome], golden: Mapping[str, Outcome], *, quarantine: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Which tests pass with the golden patch and not at base?"""
+    return tuple(test for test in _green(golden, quarantine) if not passes(base, test))
+
+
+def stayed_green(
+    base: Mapping[str, Outcome], golden: Mapping[str, Outcome], *, quarantine: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Which tests pass in both states?"""
+    return tuple(test for test in _green(golden, quarantine) if passes(base, test))
+
+
+def _green(golden: Mapping[str, Outcome], quarantine: Collection[str]) -> list[str]:
+    return sorted(test for test in golden if passes(golden, test) and test not in quarantine)
 
 
 def regressions(

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from nanobench.ecosystems.online import Online
 from nanobench.formats.converter import structure
 from nanobench.gates.interface import Case
+from nanobench.gates.tools import Tools, realise_tools
 from nanobench.grading.known import known_trial
 from nanobench.harness.realise import realise_closure
 from nanobench.image.realise import Locks
@@ -18,7 +20,14 @@ from nanobench.project.files import Project
 
 
 @pytest.fixture(scope="session")
-def case(place: Any, locks: Locks, bench: Workbench, repository: Project, demo: str) -> Case:
+def tools(bench: Workbench) -> Tools:
+    """The gates' own tools; they are fetched once."""
+    with Online() as online:
+        return realise_tools(online=online, bench=bench)
+
+
+@pytest.fixture(scope="session")
+def case(place: Any, locks: Locks, bench: Workbench, repository: Project, demo: str, tools: Tools) -> Case:
     harness = repository.lock(HarnessLock, locks.task.harness.name).value
     patches = {"base": b"", "golden": place.change.golden}
     trials = {
@@ -29,6 +38,10 @@ def case(place: Any, locks: Locks, bench: Workbench, repository: Project, demo: 
         environment=structure(locks.environment.original, Environment, where="lock"),
         documents={"task": locks.task.original, "environment": locks.environment.original},
         statement=repository.statement(demo),
+        cutoff=None,
+        pins=None,
+        tokens=1000,
+        tools=tools,
         harness=harness,
         closure=realise_closure(harness, online=None, bench=bench),
         image=place.image,

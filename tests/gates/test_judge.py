@@ -47,6 +47,10 @@ def toy(place: Any, locks: Locks, bench: Workbench, repository: Project, demo: s
         environment=nothing,
         documents={"task": locks.task.original},
         statement=repository.statement(demo),
+        cutoff=None,
+        pins=None,
+        tokens=0,
+        tools=nothing,
         harness=repository.lock(HarnessLock, locks.task.harness.name).value,
         closure=tmp_path,
         image=place.image,
@@ -87,7 +91,7 @@ def test_a_pass_is_remembered_and_a_failure_is_not(judged: Any) -> None:
     assert second["bad"].finding == FAIL
 
 
-@pytest.mark.parametrize("fact", ["statement", "documents", "image", "harness", "engine", "change"])
+@pytest.mark.parametrize("fact", ["statement", "cutoff", "documents", "image", "harness", "engine", "change"])
 def test_a_pass_is_only_remembered_for_the_same_facts(judged: Any, toy: Case, fact: str) -> None:
     class Other:
         name = "other"
@@ -95,6 +99,7 @@ def test_a_pass_is_only_remembered_for_the_same_facts(judged: Any, toy: Case, fa
     other: Any = Other()
     changes: dict[str, dict[str, Any]] = {
         "statement": {"statement": b"another"},
+        "cutoff": {"cutoff": "2026-01-01"},
         "documents": {"documents": {"task": {"id": "y"}}},
         "image": {"image": evolve(toy.image, image=evolve(toy.image.image, manifest=b"another"))},
         "harness": {"harness": evolve(toy.harness, closure=Digest("sha256:" + "5" * 64))},

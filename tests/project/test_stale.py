@@ -76,6 +76,7 @@ def test_a_current_lock_has_no_reasons(task_lock: TaskLock, environment: Environ
             document=task_lock.original,
             statement_sha256=task_lock.source.statement_sha256,
             environment=environment,
+            cutoff="2026-01-01",
         )
         == ()
     )
@@ -83,15 +84,20 @@ def test_a_current_lock_has_no_reasons(task_lock: TaskLock, environment: Environ
 
 def test_all_reasons_are_listed_at_once(task_lock: TaskLock, environment: Environment) -> None:
     gates = tuple(g for g in task_lock.gate if g.name != "image")
-    lock = attrs.evolve(task_lock, revision=LOCK_REVISION, recipe=RECIPE + 1, gate=gates)
+    lock = attrs.evolve(task_lock, revision=LOCK_REVISION, recipe=RECIPE + 1, gate=gates, cutoff="2026-01-01")
     changed = attrs.evolve(environment, limits=Limits(cpus=7), env={"A": "1"})
     reasons = task_reasons(
-        lock, document={**lock.original, "id": "y"}, statement_sha256="f" * 64, environment=changed
+        lock,
+        document={**lock.original, "id": "y"},
+        statement_sha256="f" * 64,
+        environment=changed,
+        cutoff="2026-06-01",
     )
     text = "\n".join(reasons)
     for expected in (
         "task.toml: id",
         "statement.md",
+        "cutoff: locked 2026-01-01, now 2026-06-01",
         "limits differ",
         "env differs",
         "recipe",
@@ -111,6 +117,7 @@ def test_a_gate_that_did_not_pass_makes_the_lock_unusable(
         document=task_lock.original,
         statement_sha256=task_lock.source.statement_sha256,
         environment=environment,
+        cutoff="2026-01-01",
     )
     assert reasons == (f"locks/x.lock.toml: gate {name}: {verdict}, must be pass",)
 

@@ -1,0 +1,39 @@
+"""contamination: a model cannot have been trained on the change, by the date that its merge commit itself bears."""
+
+from __future__ import annotations
+
+from nanobench.errors import CannotTell
+from nanobench.gates.interface import Case, Finding, judged, not_asked
+from nanobench.model.task import TaskKind
+from nanobench.model.upstream import LockedUpstream
+
+_NOT_ASKED: dict[TaskKind, str] = {
+    "release-pair": "the date of a release is its publisher's word, in no commit that could be read; so results of "
+    "release pairs stand in no table with those of merged changes",
+    "fixture": "a fixture was written for this project and published with it: nothing was merged",
+}
+
+
+class ContaminationGate:
+    """The date is the committer's of the pinned merge, so nobody's claim; a claim that differs is a failure."""
+
+    name = "contamination"
+
+    def check(self, case: Case) -> Finding:
+        """Compare the merge's date with the cutoff, and with what the task claims."""
+        if not isinstance(case.pins, LockedUpstream):
+            return not_asked(_NOT_ASKED[case.task.kind])
+        if case.cutoff is None:
+            raise CannotTell("NB_CUTOFF", "no cutoff was locked", hint=f"nanobench lock {case.task.id}")
+        merged, claimed = case.pins.merged_at, case.task.curation.merged_at
+        reasons = []
+        if merged[: len(case.cutoff)] <= case.cutoff:
+            reasons.append(f"merged at {merged}, which is not after the cutoff {case.cutoff}")
+        if claimed is not None and not merged.startswith(claimed):
+            reasons.append(f"curation.merged_at: stated {claimed}, the merge commit says {merged}")
+        evidence = {"merge": case.pins.merge.commit, "merged_at": merged, "cutoff": case.cutoff}
+        return judged(
+            evidence,
+            tuple(reasons),
+            "take a change that was merged after the cutoff; leave curation.merged_at out, or give the commit's",
+        )
