@@ -22,15 +22,16 @@ _SHARED = "nanobench_lines.cjs"
 @frozen(kw_only=True)
 class JavaScript:
     """Outcomes from ``reporter``, a file of this package. ``arguments`` bring it in (``{}`` is where it is inside),
-    and so may ``options``, which go into ``NODE_OPTIONS``."""
+    and so may ``options``, which go into ``NODE_OPTIONS``. Files of this package may lie ``beside`` it."""
 
     reporter: str
+    beside: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
 
     def prepare(self, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
         """See :meth:`.interface.ReportFormat.prepare`."""
-        for name in (_SHARED, self.reporter):
+        for name in (_SHARED, *self.beside, self.reporter):
             (folder / name).write_bytes((REPORTERS / name).read_bytes())
         added = {"NANOBENCH_REPORT": f"{OUT}/{REPORT}", "NANOBENCH_ROOT": WORKSPACE}
         if self.options:

@@ -12,22 +12,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from attrs import frozen
+
 from nanobench.grading.interface import GRADE, OUT, REPORT, REPORTERS
 
-_REPORTER = REPORTERS / "nanobench_reporter.py"
+_REPORTER = "nanobench_reporter"
 
 
+@frozen(kw_only=True)
 class Pytest:
-    """Outcomes by node id from :mod:`.reporter.nanobench_reporter`."""
+    """Outcomes by node id from :mod:`.reporter.nanobench_reporter`. ``plugins`` are more modules of that folder."""
+
+    plugins: tuple[str, ...] = ()
 
     def prepare(self, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
         """See :meth:`.interface.ReportFormat.prepare`."""
-        (folder / _REPORTER.name).write_bytes(_REPORTER.read_bytes())
+        plugins = (_REPORTER, *self.plugins)
+        for name in plugins:
+            (folder / f"{name}.py").write_bytes((REPORTERS / f"{name}.py").read_bytes())
+        loaded = " ".join(f"-p {name}" for name in plugins)
         return {
             "NANOBENCH_REPORT": f"{OUT}/{REPORT}",
-            "PYTEST_ADDOPTS": _joined(
-                " ", env.get("PYTEST_ADDOPTS"), f"-p {_REPORTER.stem} -o cache_dir=/tmp/pytest-cache"
-            ),
+            "PYTEST_ADDOPTS": _joined(" ", env.get("PYTEST_ADDOPTS"), f"{loaded} -o cache_dir=/tmp/pytest-cache"),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": _joined(":", GRADE, env.get("PYTHONPATH")),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from nanobench.errors import MachineFailure
 from nanobench.grading.interface import GRADE, OUT, REPORT, ReportFormat
@@ -54,13 +54,15 @@ class Grading:
 
 @frozen(kw_only=True)
 class Grader:
-    """Where suites run: an engine, the image's unpacked layers, the locked limits and environment, and a private
-    directory of the host for what they print and report."""
+    """Where suites run: an engine, the image's unpacked layers, the locked limits and environment, how each report is
+    read, what else is mounted, and a private directory of the host for what they print and report."""
 
     engine: Engine
     layers: tuple[Path, ...]
     limits: Limits
     env: Mapping[str, str]
+    formats: Mapping[str, ReportFormat] = field(default=FORMATS)
+    mounts: tuple[Mount, ...] = ()
     scratch: Path
 
     def grade(self, workspace: Path, suites: Iterable[Suite]) -> Grading:
@@ -94,7 +96,7 @@ class Grader:
             return self._finished(request)
 
     def _run(self, workspace: Path, suite: Suite) -> tuple[Finished, Report, bytes]:
-        report_format = FORMATS[suite.format]
+        report_format = self.formats[suite.format]
         with passing_folder(self.scratch, "tests-") as work:
             (work / "grade").mkdir()
             (work / "out").mkdir()
@@ -124,7 +126,7 @@ class Grader:
             stdout=output,
             stderr=output,
             env=dict(self.env),
-            mounts=(Mount(source=workspace, target=WORKSPACE, writable=True),),
+            mounts=(Mount(source=workspace, target=WORKSPACE, writable=True), *self.mounts),
             phase=f"tests:{name}",
         )
 

@@ -6,16 +6,17 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from nanobench.errors import MachineFailure
 from nanobench.grading.apply import FinalTree, apply
 from nanobench.grading.assertions import Claim, assert_all
-from nanobench.grading.suites import Grader, Grading
+from nanobench.grading.interface import ReportFormat
+from nanobench.grading.suites import FORMATS, Grader, Grading
 from nanobench.model.environment import Limits
 from nanobench.model.fixture import Assertion
 from nanobench.model.task import PathRules, Suite
-from nanobench.sandbox.interface import Engine
+from nanobench.sandbox.interface import Engine, Mount
 from nanobench.sources.gitbox import Gitbox
 
 
@@ -24,7 +25,8 @@ class Arena:
     """Everything that grading a task's patches needs and that stays the same from patch to patch.
 
     ``workspace`` is the pristine one of the task layer; ``tests`` the test patch; ``trees`` the image's layers;
-    ``answer`` the right answer, if the task asks for one.
+    ``answer`` the right answer, if the task asks for one; ``formats`` read the suites' reports, and ``mounts`` are
+    there while tests run.
     """
 
     engine: Engine
@@ -37,6 +39,8 @@ class Arena:
     answer: str | None = None
     limits: Limits
     env: Mapping[str, str]
+    formats: Mapping[str, ReportFormat] = field(default=FORMATS)
+    mounts: tuple[Mount, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -60,7 +64,15 @@ def try_patch(arena: Arena, patch: bytes, *, said: str | None = None, scratch: P
     workspace = fresh_workspace(arena.workspace, scratch / "graded")
     gitbox = Gitbox(engine=arena.engine, layers=arena.trees, scratch=scratch)
     tree = apply(gitbox, workspace, patch=patch, tests=arena.tests, rules=arena.rules)
-    grader = Grader(engine=arena.engine, layers=arena.trees, limits=arena.limits, env=arena.env, scratch=scratch)
+    grader = Grader(
+        engine=arena.engine,
+        layers=arena.trees,
+        limits=arena.limits,
+        env=arena.env,
+        formats=arena.formats,
+        mounts=arena.mounts,
+        scratch=scratch,
+    )
     grading = grader.grade(workspace, arena.suites)
     claim = Claim(patch=patch, said=said, answer=arena.answer)
     return Trial(grading=grading.joined(assert_all(arena.assertions, claim, grader, workspace)), tree=tree)
