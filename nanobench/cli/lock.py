@@ -11,6 +11,7 @@ import typer
 from attrs import frozen
 
 from nanobench.cli import common
+from nanobench.cli.cost import Meter
 from nanobench.cli.locked import current, harness_reasons, keep, keep_harness, stale_reasons
 from nanobench.cli.nanocoder import HELP, OPTION, locked_harness, requested
 from nanobench.curate.harness import HarnessOutcome, lock_harness_alone
@@ -130,10 +131,12 @@ class _Errand:
 
     def task(self, task: str) -> tuple[str, Document, str]:
         """Lock a task, and its environment and harness with it."""
+        meter = Meter.begin(self.bench)
         with common.network(offline=self.offline) as online:
             outcome = lock_task(
-                self.project, task, upgrade=self.upgrade, online=online, bench=self.bench, dry_run=self.dry_run
+                self.project, task, upgrade=self.upgrade, online=online, bench=meter.bench, dry_run=self.dry_run
             )
+        common.say(meter.cost(outcome))
         if not self.dry_run:
             keep(current(self.project, task), self.bench.store)
         return task, _document(outcome), _text(outcome, dry_run=self.dry_run)

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from nanobench import __version__
-from nanobench.cli import build, doctor, lock, run, shell, storage, task, verify
+from nanobench.cli import build, doctor, gates, lock, run, shell, storage, task, verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,6 +24,7 @@ app = typer.Typer(
     " A pipe that is closed early changes none of them.",
 )
 app.command()(lock.lock)
+app.command()(gates.gates)
 app.command()(build.build)
 app.command()(build.fetch)
 app.command()(run.run)

@@ -12,6 +12,7 @@ from nanobench.curate.harness import keep_or_lock_harness
 from nanobench.curate.source import lock_source
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
+from nanobench.gates.explain import remember_judgement
 from nanobench.gates.judge import Judged, judge_all
 from nanobench.gates.relock import Inputs, case_of, lock_of, remember_trials
 from nanobench.gates.tools import realise_tools
@@ -26,12 +27,14 @@ INPUTS = ("source", "base", "python", "node", "step", "harness", "recipe")
 
 @frozen(kw_only=True)
 class LockOutcome:
-    """What locking came to. ``written`` names the files whose bytes changed (or would, in a dry run)."""
+    """What locking came to. ``written`` names the files whose bytes changed (or would, in a dry run); ``image_bytes``
+    is the size of the image's layers."""
 
     task: str
     judged: tuple[Judged, ...]
     lock: TaskLock
     written: tuple[str, ...]
+    image_bytes: int
 
 
 def lock_task(
@@ -82,6 +85,7 @@ def lock_task(
     )
     case = case_of(inputs, bench=bench)
     judged = judge_all(case)
+    remember_judgement(task_id, inputs, judged, store=bench.store)
     _check_gates(task_id, judged, case.image.locked())
     remember_trials(case)
     lock = lock_of(inputs, case, judged)
@@ -90,7 +94,8 @@ def lock_task(
         *put_lock(project, task.value.harness, harness, dry_run=dry_run),
         *put_lock(project, task_id, lock, dry_run=dry_run),
     ]
-    return LockOutcome(task=task_id, judged=judged, lock=lock, written=tuple(written))
+    image_bytes = sum(layer.size for layer in case.image.image.layers)
+    return LockOutcome(task=task_id, judged=judged, lock=lock, written=tuple(written), image_bytes=image_bytes)
 
 
 def _check_reproduced(old: EnvironmentLock | None, new: EnvironmentLock) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from nanobench.errors import CannotTell
 from nanobench.gates.interface import Case, Finding, judged, not_asked
-from nanobench.model.task import TaskKind
+from nanobench.model.lock import Pins
+from nanobench.model.task import Task, TaskKind
 from nanobench.model.upstream import LockedUpstream
 
 _NOT_ASKED: dict[TaskKind, str] = {
@@ -20,20 +21,26 @@ class ContaminationGate:
     name = "contamination"
 
     def check(self, case: Case) -> Finding:
-        """Compare the merge's date with the cutoff, and with what the task claims."""
-        if not isinstance(case.pins, LockedUpstream):
-            return not_asked(_NOT_ASKED[case.task.kind])
-        if case.cutoff is None:
-            raise CannotTell("NB_CUTOFF", "no cutoff was locked", hint=f"nanobench lock {case.task.id}")
-        merged, claimed = case.pins.merged_at, case.task.curation.merged_at
-        reasons = []
-        if merged[: len(case.cutoff)] <= case.cutoff:
-            reasons.append(f"merged at {merged}, which is not after the cutoff {case.cutoff}")
-        if claimed is not None and not merged.startswith(claimed):
-            reasons.append(f"curation.merged_at: stated {claimed}, the merge commit says {merged}")
-        evidence = {"merge": case.pins.merge.commit, "merged_at": merged, "cutoff": case.cutoff}
-        return judged(
-            evidence,
-            tuple(reasons),
-            "take a change that was merged after the cutoff; leave curation.merged_at out, or give the commit's",
-        )
+        """Ask the pins."""
+        return dated(case.task, case.pins, case.cutoff)
+
+
+def dated(task: Task, pins: Pins | None, cutoff: str | None) -> Finding:
+    """Compare the merge's date with the cutoff, and with what the task claims.
+
+    Raises:
+        CannotTell: ``NB_CUTOFF`` without a cutoff.
+    """
+    if not isinstance(pins, LockedUpstream):
+        return not_asked(_NOT_ASKED[task.kind])
+    if cutoff is None:
+        raise CannotTell("NB_CUTOFF", "no cutoff was locked", hint=f"nanobench lock {task.id}")
+    merged, claimed = pins.merged_at, task.curation.merged_at
+    reasons = []
+    if merged[: len(cutoff)] <= cutoff:
+        reasons.append(f"merged at {merged}, which is not after the cutoff {cutoff}")
+    if claimed is not None and not merged.startswith(claimed):
+        reasons.append(f"curation.merged_at: stated {claimed}, the merge commit says {merged}")
+    evidence = {"merge": pins.merge.commit, "merged_at": merged, "cutoff": cutoff}
+    remedy = "take a change that was merged after the cutoff; leave curation.merged_at out, or give the commit's"
+    return judged(evidence, tuple(reasons), remedy)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from attrs import frozen
 
 from nanobench.errors import CannotTell, MachineFailure, NanobenchError
@@ -33,11 +35,12 @@ GATES: tuple[Gate, ...] = (
 
 @frozen(kw_only=True)
 class Judged:
-    """A gate's finding; its evidence is a blob in the store."""
+    """A gate's finding; its evidence is a blob in the store. ``seconds`` is what asking took, None when recalled."""
 
     name: str
     finding: Finding
     evidence: Digest
+    seconds: float | None = None
 
     @property
     def verdict(self) -> GateVerdict:
@@ -45,36 +48,42 @@ class Judged:
         return GateVerdict(name=self.name, verdict=self.finding.verdict, evidence_sha256=split(self.evidence)[1])
 
     def lines(self) -> tuple[str, ...]:
-        """What a curator reads: verdict, every reason, the remedy; and what is worth a look."""
-        finding = self.finding
-        remedy = (f"    → {finding.remedy}",) if finding.verdict != "pass" and finding.remedy else ()
-        return (
-            f"{self.name:<14} {finding.verdict}",
-            *(f"    - {reason}" for reason in finding.reasons),
-            *(f"    ! {warning}" for warning in finding.warnings),
-            *remedy,
-        )
+        """What a curator reads."""
+        return words(self.name, self.finding)
 
 
-def judge_all(case: Case) -> tuple[Judged, ...]:
-    """Ask every gate."""
-    return tuple(_judge(gate, case) for gate in GATES)
+def words(name: str, finding: Finding) -> tuple[str, ...]:
+    """What a curator reads: verdict, every reason, what is worth a look, and the remedy."""
+    remedy = (f"    → {finding.remedy}",) if finding.verdict != "pass" and finding.remedy else ()
+    return (
+        f"{name:<14} {finding.verdict}",
+        *(f"    - {reason}" for reason in finding.reasons),
+        *(f"    ! {warning}" for warning in finding.warnings),
+        *remedy,
+    )
 
 
-def _judge(gate: Gate, case: Case) -> Judged:
+def judge_all(case: Case, *, afresh: bool = False) -> tuple[Judged, ...]:
+    """Ask every gate. What passed with the same inputs before is recalled, unless everything is asked ``afresh``."""
+    return tuple(_judge(gate, case, afresh=afresh) for gate in GATES)
+
+
+def _judge(gate: Gate, case: Case, *, afresh: bool) -> Judged:
     store = case.bench.store
     recipe = document_sha256({"gate": gate.name, "revision": LOCK_REVISION, "recipe": RECIPE, **_facts(case)})
-    known = store.recall(recipe)
+    known = None if afresh else store.recall(recipe)
     if known is not None and store.has(Digest(known["evidence"])):
         evidence = Digest(known["evidence"])
         document = json.parse(store.read(evidence), where=f"evidence of {gate.name}")
         return Judged(name=gate.name, finding=Finding(verdict="pass", evidence=document), evidence=evidence)
     case.bench.say(f"gate {gate.name}")
+    started = time.monotonic()
     finding = _ask(gate, case)
+    seconds = time.monotonic() - started
     evidence = store.put(json.dump(finding.evidence))
     if finding.verdict == "pass":
         store.remember(recipe, {"evidence": evidence})
-    return Judged(name=gate.name, finding=finding, evidence=evidence)
+    return Judged(name=gate.name, finding=finding, evidence=evidence, seconds=seconds)
 
 
 def _ask(gate: Gate, case: Case) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from attrs import frozen
@@ -93,13 +94,15 @@ def locked_inputs(
     )
 
 
-def case_of(inputs: Inputs, *, bench: Workbench) -> Case:
-    """Build the image, derive the patches, and run the tests in both states (or recall what came of them)."""
+def case_of(inputs: Inputs, *, bench: Workbench, afresh: bool = False) -> Case:
+    """Build the image, derive the patches, and run the tests in both states (or, unless ``afresh``, recall what came
+    of them)."""
     task, environment = inputs.task, inputs.environment
     image = build_task(inputs.source, inputs.layers, bench=bench)
     change = solution_of(task, inputs.source, image, bench=bench)
     arena = arena_of(task, image, change, limits=environment.limits, env=environment.env, bench=bench)
     required = task.required_files or change.source_files
+    trial = partial(known_trial, arena, image, bench=bench, afresh=afresh)
     return Case(
         task=task,
         environment=environment,
@@ -114,8 +117,8 @@ def case_of(inputs: Inputs, *, bench: Workbench) -> Case:
         image=image,
         change=change,
         arena=arena,
-        base=known_trial(arena, image, b"", name="base", bench=bench),
-        golden=known_trial(arena, image, change.golden, said=change.said, name="golden patch", bench=bench),
+        base=trial(b"", name="base"),
+        golden=trial(change.golden, said=change.said, name="golden patch"),
         bench=bench,
         rebuild=lambda: rebuild(inputs.source, inputs.layers, bench=bench),
     )

@@ -20,12 +20,19 @@ from nanobench.store.store import Store
 
 
 def known_trial(
-    arena: Arena, image: BuiltTask, patch: bytes, *, said: str | None = None, name: str, bench: Workbench
+    arena: Arena,
+    image: BuiltTask,
+    patch: bytes,
+    *,
+    said: str | None = None,
+    name: str,
+    bench: Workbench,
+    afresh: bool = False,
 ) -> Trial:
-    """What came of a patch (and a final text) in the same image with the same tests, suites and limits; else grade it
-    now."""
+    """What came of a patch (and a final text) in the same image with the same tests, suites and limits; where that is
+    not known, or everything is wanted ``afresh``, grade it now."""
     recipe = _recipe(arena, image, patch, said)
-    known = bench.store.recall(recipe)
+    known = None if afresh else bench.store.recall(recipe)
     if known is not None:
         record = structure(known["record"], GradingRecord, where=f"recipe {recipe}")
         tree = FinalTree(tree=known["tree"], overridden=tuple(known["overridden"]))

@@ -99,7 +99,10 @@ class Statement:
 
 @frozen(kw_only=True)
 class Curation:
-    """Facts a curator states; ``task export`` prints them under the proposal's names. A fixture has no repository."""
+    """Facts a curator states; ``task export`` prints them under the proposal's names. A fixture has no repository.
+
+    ``domain_novelty`` is the maintainers' word: is the domain new to the dataset, beside one that it has, or covered?
+    """
 
     repo: str | None = optional_text()
     repo_url: str | None = optional_text(r"https?://\S+")
@@ -111,6 +114,7 @@ class Curation:
     contributor: str = text()
     issue_url: str | None = optional_text(r"https?://\S+")
     pr_url: str | None = optional_text(r"https?://\S+")
+    domain_novelty: Literal["new", "adjacent", "covered"] | None = None
     base_commit: str | None = optional_text(COMMIT)
     merged_at: str | None = optional_text(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?")
 

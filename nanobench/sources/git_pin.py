@@ -15,6 +15,7 @@ from nanobench.errors import CannotTell, Refused
 from nanobench.model.task import GitSource
 from nanobench.model.upstream import LockedUpstream, PinnedTree
 from nanobench.sources.git_commit import Commit, commit_of
+from nanobench.sources.git_history import history_of
 from nanobench.sources.git_landing import Landing, landing_of
 from nanobench.sources.git_remote import Remote, lacking, safe
 from nanobench.sources.git_run import Git
@@ -46,6 +47,7 @@ def pin(spec: GitSource, remote: Remote, store: Store) -> LockedUpstream:
             absent=_absent(base, merge),
             base=_pack(base, git, store),
             merge=_pack(merge, git, store),
+            history=history_of(landing.merge, remote, work),
         )
 
 

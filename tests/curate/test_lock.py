@@ -162,10 +162,10 @@ def test_the_gate_that_fails_is_named_alone_with_reason_and_remedy_and_no_lock_i
     reason: str,
     remedy: str,
 ) -> None:
-    def forgetful(asked: Gate, case: Case) -> Any:
+    def forgetful(asked: Gate, case: Case, **options: Any) -> Any:
         if asked.name == gate:
             case = evolve(case, bench=evolve(case.bench, store=Forgetting(case.bench.store.root)))
-        return answer(asked, case)
+        return answer(asked, case, **options)
 
     answer = judge._judge
     monkeypatch.setattr(judge, "_judge", forgetful)
