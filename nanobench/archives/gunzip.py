@@ -1,23 +1,29 @@
-"""Reading a gzip or zstd file that anybody may have made: metered before anybody sees what is in it."""
+"""Reading a compressed file that anybody may have made: metered before anybody sees what is in it."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import zlib
+from collections.abc import Callable
 from typing import BinaryIO
 
 from nanobench.archives.bounds import Meter
+from nanobench.archives.tar import Readable
 from nanobench.errors import Refused
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP, ZSTD, XZ, BZIP2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh"
 """How such files begin."""
 
 _MAX_WINDOW = 128 << 20
-"""A zstd decoder's memory: what the tool's own ``--long`` asks for."""
+"""A decoder's memory: what zstd's own ``--long`` asks for, and more than xz does at its best."""
+
+_PIECE = 1 << 18
 
 
 class Unzipped:
-    """The content of a gzip file, or of a zstd file when it begins as one."""
+    """The content of a compressed file: zstd, xz or bzip2 when it begins as one, else gzip."""
 
     def __init__(self, stream: BinaryIO, meter: Meter, where: str) -> None:
         self._meter, self._where = meter, where
@@ -37,11 +43,36 @@ class Unzipped:
         return data
 
 
-def _decoder(stream: BinaryIO) -> tuple[BinaryIO, tuple[type[Exception], ...]]:
-    magic = stream.read(len(ZSTD))
+class _Streams:
+    """One or more streams of xz or bzip2, one after the other."""
+
+    def __init__(self, stream: BinaryIO, fresh: Callable[[], lzma.LZMADecompressor | bz2.BZ2Decompressor]) -> None:
+        self._stream, self._fresh, self._decoder = stream, fresh, fresh()
+
+    def read(self, size: int, /) -> bytes:
+        while True:
+            if self._decoder.eof:
+                rest = (self._decoder.unused_data or self._stream.read(_PIECE)).lstrip(b"\0")  # xz pads with zeros
+                if not rest:
+                    return b""
+                self._decoder = self._fresh()
+            else:
+                rest = self._stream.read(_PIECE) if self._decoder.needs_input else b""
+                if self._decoder.needs_input and not rest:
+                    raise EOFError("cut off")
+            if data := self._decoder.decompress(rest, size):
+                return data
+
+
+def _decoder(stream: BinaryIO) -> tuple[Readable, tuple[type[Exception], ...]]:
+    magic = stream.read(len(XZ))
     stream.seek(0)
-    if magic != ZSTD:
-        return gzip.GzipFile(fileobj=stream, mode="rb"), (OSError, EOFError, zlib.error)  # type: ignore[return-value]
+    if magic == XZ:
+        return _Streams(stream, lambda: lzma.LZMADecompressor(memlimit=_MAX_WINDOW)), (lzma.LZMAError, EOFError)
+    if magic.startswith(BZIP2):
+        return _Streams(stream, bz2.BZ2Decompressor), (OSError, EOFError)
+    if not magic.startswith(ZSTD):
+        return gzip.GzipFile(fileobj=stream, mode="rb"), (OSError, EOFError, zlib.error)
     import zstandard  # few need it
 
     decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)

@@ -34,9 +34,18 @@ from nanobench.ecosystems.py_sdist import read_sdist
 from nanobench.ecosystems.reasons import retry_after
 from nanobench.ecosystems.registries import Registries
 from nanobench.errors import Refused
+from nanobench.formats import json as canonical
 from nanobench.formats.digest import from_integrity
+from nanobench.leaks.contents import Contents
+from nanobench.leaks.copies import Project, newer_copy
+from nanobench.leaks.git_objects import links
 from nanobench.model.lock import Package
 from tests.fuzz.base import SMALL, as_file, place, target
+
+PYPI, NPM = (
+    Project(ecosystem="pypi", name="toy", version="1.0"),
+    Project(ecosystem="npm", name="toy", version="1.0.0"),
+)
 
 # Archives ---------------------------------------------------------------------------------------------------------
 
@@ -75,6 +84,16 @@ def deb(data: bytes) -> object:
     with place() as folder:
         found = unpack(as_file(data, folder), folder / "data", where="deb")
         return found.control, list(members(found.data, where="deb"))
+
+
+@target
+def contents(data: bytes) -> object:
+    """A file of an image with all that is packed in it, git objects too, and metadata of packages."""
+    found = Contents(bounds=SMALL)
+    pieces = list(found.of("file", io.BytesIO(data), len(data)))
+    named = [links(piece.git) for piece in pieces if piece.git]
+    copies = [newer_copy(name, data, (PYPI, NPM)) for name in ("/x/METADATA", "/x/package.json")]
+    return canonical.dump({"unread": found.unread, "named": named, "copies": [copy or "" for copy in copies]})
 
 
 @target

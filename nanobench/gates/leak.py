@@ -1,0 +1,133 @@
+"""leak: nothing of the solution is where the agent could read it: not in the image, not in its own closure."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from packageurl import PackageURL
+from packaging.utils import canonicalize_name
+
+from nanobench.formats.converter import unstructure
+from nanobench.gates.interface import Case, Finding
+from nanobench.leaks.copies import Project, npm_project
+from nanobench.leaks.found import Found
+from nanobench.leaks.repository import Repository, new_to
+from nanobench.leaks.scan import Scanned, Scanner
+from nanobench.leaks.search import Search
+from nanobench.leaks.statement import warnings
+from nanobench.leaks.wanted import Wanted, wanted_of
+from nanobench.model.fields import Document
+from nanobench.model.task import ArchiveSource
+from nanobench.sandbox.interface import WORKSPACE
+from nanobench.store.plain import read_below
+
+_REPOSITORY = f"{WORKSPACE}/.git"
+_REMEDIES = {
+    "lines": "keep that file out of the image: another version of its package, or another base",
+    "names": "that compiled file is of the solution: another version of its package",
+    "file": "that file is the solution's: keep it out of the image",
+    "answer": "take the answer out of that file",
+    "version": "pin the project's published copies to the base version or older in the environment",
+    "reference": "the repository must know nothing beyond the base: make it of the base tree alone",
+    "alternates": "the repository must hold its objects itself",
+}
+_AGENT = "the agent's closure has it: lock the harness as of an earlier date, or an older Nanocoder"
+_OTHER = "an object that is not the base's: make the repository of the base tree alone"
+_UNREAD = "it is packed beyond all bounds: keep it out of the image"
+_MOST_PACKAGE_JSON = 1 << 20
+
+
+class LeakGate:
+    """Scans every layer, the agent's closure, the repository and the statement."""
+
+    name = "leak"
+
+    def check(self, case: Case) -> Finding:
+        """Look for all that only the solution has; the evidence names every place."""
+        repository = Repository.read(case.image.workspace / ".git")
+        wanted = new_to(repository, wanted_of(case.change, case.task.paths))
+        scans = _scan(case, Scanner(search=Search(wanted), projects=projects_of(case)))
+        strays = repository.strays(case.image.repository.tree, _REPOSITORY)
+        found = {role: scan.found for role, scan in scans.items()} | {"repository": strays}
+        unread = [f"{role}: {what}" for role, scan in scans.items() for what in scan.unread]
+        evidence: Document = {
+            "wanted": _summary(wanted),
+            "scanned": {role: {"files": scan.files, "broken": scan.broken} for role, scan in scans.items()},
+            "objects": len(repository.objects),
+            "found": {role: [unstructure(one) for one in several] for role, several in found.items()},
+            "unread": unread,
+            "statement": list(warnings(case.statement, wanted)),
+        }
+        return _judged(evidence, {role: several for role, several in found.items() if several}, unread)
+
+
+def projects_of(case: Case) -> tuple[Project, ...]:
+    """What registries call the project: by its own metadata at base, and by the task's source."""
+    found: set[Project] = set()
+    if "name" in case.image.notes:
+        found.add(
+            Project(
+                ecosystem="pypi",
+                name=canonicalize_name(case.image.notes["name"]),
+                version=case.image.notes["version"],
+            )
+        )
+    if isinstance(case.task.source, ArchiveSource):
+        purl = PackageURL.from_string(case.task.source.base.purl)
+        name = (
+            canonicalize_name(purl.name)
+            if purl.type == "pypi"
+            else "/".join(filter(None, (purl.namespace, purl.name)))
+        )
+        found.add(Project(ecosystem=purl.type, name=name, version=purl.version))
+    return tuple(sorted({*found, *_npm_projects(case)}, key=lambda p: (p.ecosystem, p.name, p.version or "")))
+
+
+def _npm_projects(case: Case) -> set[Project]:
+    """Of every ``package.json`` at or above a file that the solution changes."""
+    files = (*case.change.source_files, *case.task.required_files)
+    folders = {folder for file in files for folder in PurePosixPath(file).parents}
+    found = set()
+    for folder in folders:
+        try:
+            data = read_below(case.image.workspace, str(folder / "package.json"), limit=_MOST_PACKAGE_JSON)
+        except OSError:
+            continue
+        if project := npm_project(data):
+            found.add(project)
+    return found
+
+
+def _scan(case: Case, scanner: Scanner) -> dict[str, Scanned]:
+    """By the layer's role; the closure is mounted beside them while the agent works."""
+    store, layers = case.bench.store, case.image.image.layers
+    scans = {}
+    for layer, tree in zip(layers, case.image.trees, strict=True):
+        case.bench.say(f"looking for the solution in layer {layer.role}")
+        scans[layer.role] = scanner.layer(layer.diff_id, tree, store=store)
+    case.bench.say("looking for the solution in the agent's closure")
+    scans["agent"] = scanner.layer(case.harness.closure, case.closure, store=store)
+    return scans
+
+
+def _summary(wanted: Wanted) -> Document:
+    counts = {"lines": len(wanted.runs), "names": len(wanted.words), "files": len(wanted.files)}
+    return {**counts, "sha256": wanted.identity(), "too_short": list(wanted.short)}
+
+
+def _judged(evidence: Document, found: dict[str, tuple[Found, ...]], unread: list[str]) -> Finding:
+    reasons = [f"{role}: {_said(one)}" for role, several in found.items() for one in several]
+    remedies = [_remedy(role, one) for role, several in found.items() for one in several]
+    if unread and not found:
+        return Finding(verdict="unknown", evidence=evidence, reasons=tuple(unread), remedy=_UNREAD)
+    remedy = "; ".join(dict.fromkeys(remedies))
+    return Finding(verdict="fail" if found else "pass", evidence=evidence, reasons=tuple(reasons), remedy=remedy)
+
+
+def _said(one: Found) -> str:
+    more = f" and {one.count - 1} more" if one.count > 1 else ""
+    return f"{one.place}: {one.by}: {one.what}{more}"
+
+
+def _remedy(role: str, one: Found) -> str:
+    return _AGENT if role == "agent" else _REMEDIES.get(one.by, _OTHER)
