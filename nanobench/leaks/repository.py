@@ -125,8 +125,8 @@ def _objects(folder: Path) -> Iterator[GitObject]:
                 for piece in contents.of(shown(entry.path), file, entry.size):
                     if piece.git:
                         yield piece.git
-    if contents.unread:
-        raise Refused("NB_LEAK_REPOSITORY", contents.unread[0], where=str(folder))
+    if contents.unread or contents.broken:
+        raise Refused("NB_LEAK_REPOSITORY", "a pack or an object cannot be read whole", where=str(folder))
 
 
 def _holds_objects(path: str) -> bool:

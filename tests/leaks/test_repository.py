@@ -91,6 +91,17 @@ def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
     assert caught.value.code == "NB_LEAK_REPOSITORY"
 
 
+def test_a_pack_that_is_cut_off_is_refused(toy: Any, image: Path, run_git: Git) -> None:
+    run_git(image / "workspace", "repack", "-adq")
+    (pack,) = (image / "workspace/.git/objects/pack").glob("*.pack")
+    data = pack.read_bytes()
+    pack.chmod(0o644)
+    pack.write_bytes(data[:-60])
+    with pytest.raises(Refused) as caught:
+        Repository.read(image / "workspace/.git")
+    assert caught.value.code == "NB_LEAK_REPOSITORY"
+
+
 def test_the_objects_are_those_that_git_sees(toy: Any, run_git: Git) -> None:
     run_git(toy.upstream, "repack", "-adq", "--depth=50", "--window=50")
     said = run_git(toy.upstream, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")

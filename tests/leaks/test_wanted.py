@@ -89,13 +89,13 @@ def test_whole_files_are_told_by_what_git_calls_them_except_small_new_ones(toy: 
 
 
 def test_words_are_names_of_two_parts_and_literals_between_what_is_filled_in(toy: Any) -> None:
-    assert toy.wanted.words.keys() == {
+    words = toy.wanted.words.keys()
+    assert {word for word in words if b" " not in word} == {
         b"next_field",
         b"UnclosedQuote",
-        b"the quote at column ",
-        b" is never closed",
         b"test_a_quoted_field_may_hold_the_separator",
     }
+    assert {b"the quote at column ", b" is never closed"} <= words
 
 
 def test_names_are_all_that_the_golden_patch_defines(toy: Any) -> None:
