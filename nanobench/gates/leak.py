@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from packageurl import PackageURL
 from packaging.utils import canonicalize_name
 
 from nanobench.formats.converter import unstructure
-from nanobench.gates.interface import Case, Finding
+from nanobench.gates.interface import WARNINGS, Case, Finding
 from nanobench.leaks.copies import Project, npm_project
 from nanobench.leaks.found import Found
 from nanobench.leaks.repository import Repository, new_to
 from nanobench.leaks.scan import Scanned, Scanner
 from nanobench.leaks.search import Search
-from nanobench.leaks.statement import warnings
 from nanobench.leaks.wanted import Wanted, wanted_of
 from nanobench.model.fields import Document
 from nanobench.model.task import ArchiveSource
@@ -46,7 +46,8 @@ class LeakGate:
         """Look for all that only the solution has; the evidence names every place."""
         repository = Repository.read(case.image.workspace / ".git")
         wanted = new_to(repository, wanted_of(case.change, case.task.paths))
-        scans = _scan(case, Scanner(search=Search(wanted), projects=projects_of(case)))
+        search = Search(wanted)
+        scans = _scan(case, Scanner(search=search, projects=projects_of(case)))
         strays = repository.strays(case.image.repository.tree, _REPOSITORY)
         found = {role: scan.found for role, scan in scans.items()} | {"repository": strays}
         unread = [f"{role}: {what}" for role, scan in scans.items() for what in scan.unread]
@@ -56,7 +57,7 @@ class LeakGate:
             "objects": len(repository.objects),
             "found": {role: [unstructure(one) for one in several] for role, several in found.items()},
             "unread": unread,
-            "statement": list(warnings(case.statement, wanted)),
+            WARNINGS: list(_told(case, search)),
         }
         return _judged(evidence, {role: several for role, several in found.items() if several}, unread)
 
@@ -85,7 +86,7 @@ def projects_of(case: Case) -> tuple[Project, ...]:
 
 def _npm_projects(case: Case) -> set[Project]:
     """Of every ``package.json`` at or above a file that the solution changes."""
-    files = (*case.change.source_files, *case.task.required_files)
+    files = (*case.change.source_files, *case.required_files)
     folders = {folder for file in files for folder in PurePosixPath(file).parents}
     found = set()
     for folder in folders:
@@ -108,6 +109,15 @@ def _scan(case: Case, scanner: Scanner) -> dict[str, Scanned]:
     case.bench.say("looking for the solution in the agent's closure")
     scans["agent"] = scanner.layer(case.harness.closure, case.closure, store=store)
     return scans
+
+
+def _told(case: Case, search: Search) -> Iterator[str]:
+    """What of the solution the statement quotes: whether that is meant, a person decides."""
+    where = f"tasks/{case.task.id}/statement.md"
+    for run in sorted(search.runs(case.statement)):
+        yield f"{where}: quotes the {search.wanted.runs[run]}"
+    if search.answers(where, case.statement):
+        yield f"{where}: gives the answer"
 
 
 def _summary(wanted: Wanted) -> Document:

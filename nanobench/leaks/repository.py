@@ -18,8 +18,9 @@ from nanobench.errors import Refused
 from nanobench.leaks.contents import Contents
 from nanobench.leaks.found import Found
 from nanobench.leaks.git_objects import GitObject, links
+from nanobench.leaks.runs import squeezed
 from nanobench.leaks.search import Texts
-from nanobench.leaks.wanted import Wanted, squeezed
+from nanobench.leaks.wanted import Wanted
 from nanobench.store.plain import read_below
 
 _ID = re.compile(rb"\b[0-9a-f]{40}\b")
@@ -109,10 +110,10 @@ class Repository:
 
 def new_to(repository: Repository, wanted: Wanted) -> Wanted:
     """Of what is wanted, what does not stand in the base tree anyway: moved code is no leak."""
-    runs, words, names = (Texts(places.keys()) for places in (wanted.runs, wanted.words, wanted.names))
+    runs, words = Texts(wanted.runs.keys()), Texts(wanted.words.keys())
     texts: set[bytes] = set()
     for data in repository.files():
-        texts |= runs.within(squeezed(data)) | words.within(data) | names.within(data)
+        texts |= runs.within(squeezed(data)) | words.within(data)
     return wanted.without(texts=texts, files=repository.blobs())
 
 

@@ -9,7 +9,8 @@ from hashlib import sha1
 from ahocorasick_rs import BytesAhoCorasick
 from attrs import define, field
 
-from nanobench.leaks.wanted import Wanted, squeezed
+from nanobench.leaks.runs import squeezed
+from nanobench.leaks.wanted import Wanted
 from nanobench.sources.answer import spoken
 from nanobench.sources.vendored_files import ANSWER
 

@@ -15,6 +15,7 @@ from nanobench.formats.digest import sha256
 from nanobench.gates.interface import Case
 from nanobench.gates.leak import LeakGate, projects_of
 from nanobench.leaks.copies import Project
+from nanobench.model.lock import HarnessLock
 
 
 def with_layer(case: Case, layer: Path) -> Case:
@@ -23,6 +24,10 @@ def with_layer(case: Case, layer: Path) -> Case:
     extra = ImageLayer(role="image", diff_id=sha256(bytes(layer)), size=0)
     layers, trees = (extra, *image.layers), (layer, *case.image.trees)
     return evolve(case, image=evolve(case.image, image=evolve(image, layers=layers), trees=trees))
+
+
+def with_closure(harness: HarnessLock, closure: Path) -> HarnessLock:
+    return evolve(harness, closure=sha256(bytes(closure)))
 
 
 @pytest.fixture
@@ -38,9 +43,7 @@ def test_the_demo_task_passes_and_its_evidence_is_the_same_again(case: Case) -> 
     assert finding.evidence == LeakGate().check(case).evidence
     assert set(finding.evidence["scanned"]) == {"debian", "python", "bytecode", "task", "agent"}
     assert finding.evidence["wanted"]["lines"] > 100
-    assert finding.evidence["statement"] == [
-        "statement.md:45: names is_submodule, which only the golden patch: unidiff/patch.py defines"
-    ]
+    assert finding.warnings == ()
     assert str(case.bench.store.root) not in json.dumps(finding.evidence)
 
 
@@ -78,6 +81,25 @@ def test_what_cannot_be_looked_into_is_unknown(case: Case, layer: Path) -> None:
     finding = LeakGate().check(with_layer(case, layer))
     assert finding.verdict == "unknown"
     assert finding.reasons == ("image: /onion.gz: packed more than 8 times",)
+
+
+def test_a_statement_that_quotes_the_solution_is_warned_of(case: Case) -> None:
+    quoted = b"\n".join(line[1:] for line in case.change.golden.splitlines() if line.startswith(b"+"))
+    finding = LeakGate().check(evolve(case, statement=b"Do this:\n\n" + quoted))
+    assert finding.verdict == "pass"
+    assert "tasks/unidiff-1.0.1/statement.md: quotes the golden patch: unidiff/patch.py:" in finding.warnings[-1]
+
+
+def test_an_answer_in_the_statement_is_warned_of(case: Case, layer: Path) -> None:
+    image = case.image.image
+    alone = evolve(case.image, image=evolve(image, layers=image.layers[-1:]), trees=case.image.trees[-1:])
+    change = evolve(case.change, golden=b"", test=b"", answer="the parser")
+    question = evolve(case, change=change, image=alone, closure=layer, harness=with_closure(case.harness, layer))
+    said = (b"End with a line `ANSWER: MODULE`.\n", b"ANSWER: the parser\n")
+    assert [LeakGate().check(evolve(question, statement=text)).warnings for text in said] == [
+        (),
+        ("tasks/unidiff-1.0.1/statement.md: gives the answer",),
+    ]
 
 
 def test_the_project_is_known_by_what_registries_call_it(case: Case) -> None:
