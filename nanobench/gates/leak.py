@@ -18,10 +18,8 @@ from nanobench.leaks.search import Search
 from nanobench.leaks.wanted import Wanted, wanted_of
 from nanobench.model.fields import Document
 from nanobench.model.task import ArchiveSource
-from nanobench.sandbox.interface import WORKSPACE
 from nanobench.store.plain import read_below
 
-_REPOSITORY = f"{WORKSPACE}/.git"
 _REMEDIES = {
     "lines": "keep that file out of the image: another version of its package, or another base",
     "names": "that compiled file is of the solution: another version of its package",
@@ -48,12 +46,12 @@ class LeakGate:
         wanted = new_to(repository, wanted_of(case.change, case.task.paths))
         search = Search(wanted)
         scans = _scan(case, Scanner(search=search, projects=projects_of(case)))
-        strays = repository.strays(case.image.repository.tree, _REPOSITORY)
+        strays = repository.strays(case.image.repository.tree)
         found = {role: scan.found for role, scan in scans.items()} | {"repository": strays}
         unread = [f"{role}: {what}" for role, scan in scans.items() for what in scan.unread]
         evidence: Document = {
             "wanted": _summary(wanted),
-            "scanned": {role: {"files": scan.files, "broken": scan.broken} for role, scan in scans.items()},
+            "files": {role: scan.files for role, scan in scans.items()},
             "objects": len(repository.objects),
             "found": {role: [unstructure(one) for one in several] for role, several in found.items()},
             "unread": unread,

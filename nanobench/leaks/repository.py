@@ -14,14 +14,17 @@ from attrs import frozen
 
 from nanobench.archives.entries import Entry, entries_of
 from nanobench.archives.names import shown
-from nanobench.errors import Refused
+from nanobench.errors import CannotTell, Refused
 from nanobench.leaks.contents import Contents
 from nanobench.leaks.found import Found
 from nanobench.leaks.git_objects import GitObject, links
 from nanobench.leaks.runs import squeezed
 from nanobench.leaks.search import Texts
 from nanobench.leaks.wanted import Wanted
+from nanobench.sandbox.interface import WORKSPACE
 from nanobench.store.plain import read_below
+
+_PLACE = f"{WORKSPACE}/.git"
 
 _ID = re.compile(rb"\b[0-9a-f]{40}\b")
 _NOBODY = "0" * 40
@@ -47,13 +50,14 @@ class Repository:
 
     @classmethod
     def read(cls, folder: Path) -> Repository:
-        """The repository in ``folder``, a ``.git``.
+        """The repository in ``folder``, the workspace's ``.git``.
 
         Raises:
-            Refused: ``NB_LEAK_REPOSITORY`` when there is none, or when a file of objects cannot be read whole.
+            Refused: ``NB_LEAK_REPOSITORY`` when there is none.
+            CannotTell: ``NB_LEAK_REPOSITORY`` when a pack or an object cannot be read whole.
         """
         if folder.is_symlink() or not (folder / "objects").is_dir() or (folder / "objects").is_symlink():
-            raise Refused("NB_LEAK_REPOSITORY", "no repository of its own is here", where=str(folder))
+            raise Refused("NB_LEAK_REPOSITORY", "no repository of its own is there", where=_PLACE)
         objects = {found.id: (found.kind, links(found)) for found in _objects(folder)}
         files = [entry for entry in entries_of(folder, epoch=0) if entry.kind in ("file", "hardlink")]
         named = {shown(e.path): _ids(folder, e) for e in files if not _SILENT.match(e.path)}
@@ -77,14 +81,14 @@ class Repository:
         """The ids of these files."""
         return {found for found in self._reached(self.tree) if self.objects.get(found, ("",))[0] == "blob"}
 
-    def strays(self, base_tree: str, place: str) -> tuple[Found, ...]:
-        """Everything in it that is not the base commit's or older, each named below ``place``."""
+    def strays(self, base_tree: str) -> tuple[Found, ...]:
+        """Everything in it that is not the base commit's or older."""
         if self.tree != base_tree:
             what = f"the commit that is checked out has the tree {self.tree}, the base is {base_tree}"
-            return (Found(place=f"{place}/HEAD", by="reference", what=what),)
+            return (Found(place=f"{_PLACE}/HEAD", by="reference", what=what),)
         own = self._reached(self.head)
         found = [
-            Found(place=f"{place}/{path}", by="reference", what=f"names {others[0]}", count=len(others))
+            Found(place=f"{_PLACE}/{path}", by="reference", what=f"names {others[0]}", count=len(others))
             for path, ids in self.named.items()
             if (others := [i for i in ids if i not in own])
         ]
@@ -93,8 +97,8 @@ class Repository:
             ids = [i for i in strange if self.objects[i][0] == kind]
             if ids:
                 what = f"{kind} {ids[0]} does not belong to the base"
-                found.append(Found(place=f"{place}/objects", by=kind, what=what, count=len(ids)))
-        found += [Found(place=f"{place}/{path}", by="alternates", what="borrows objects") for path in self.borrowed]
+                found.append(Found(place=f"{_PLACE}/objects", by=kind, what=what, count=len(ids)))
+        found += [Found(place=f"{_PLACE}/{path}", by="alternates", what="borrows objects") for path in self.borrowed]
         return tuple(sorted(found, key=lambda f: (f.place, f.by)))
 
     def _reached(self, start: str | None) -> set[str]:
@@ -127,7 +131,7 @@ def _objects(folder: Path) -> Iterator[GitObject]:
                     if piece.git:
                         yield piece.git
     if contents.unread or contents.broken:
-        raise Refused("NB_LEAK_REPOSITORY", "a pack or an object cannot be read whole", where=str(folder))
+        raise CannotTell("NB_LEAK_REPOSITORY", "a pack or an object cannot be read whole", where=_PLACE)
 
 
 def _holds_objects(path: str) -> bool:

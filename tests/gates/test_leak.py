@@ -41,7 +41,7 @@ def test_the_demo_task_passes_and_its_evidence_is_the_same_again(case: Case) -> 
     finding = LeakGate().check(case)
     assert (finding.verdict, finding.reasons) == ("pass", ())
     assert finding.evidence == LeakGate().check(case).evidence
-    assert set(finding.evidence["scanned"]) == {"debian", "python", "bytecode", "task", "agent"}
+    assert set(finding.evidence["files"]) == {"debian", "python", "bytecode", "task", "agent"}
     assert finding.evidence["wanted"]["lines"] > 100
     assert finding.warnings == ()
     assert str(case.bench.store.root) not in json.dumps(finding.evidence)

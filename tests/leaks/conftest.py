@@ -120,7 +120,7 @@ class Toy:
             Project(ecosystem="npm", name="toy", version="1.0.0"),
         )
         scanner = Scanner(search=Search(new_to(repository, self.wanted)), projects=projects)
-        return repository.strays(self.tree, "/workspace/.git"), scanner.tree(image)
+        return repository.strays(self.tree), scanner.tree(image)
 
     def places(self, image: Path) -> set[tuple[str, str]]:
         """Where something was found in the image, and how it was recognised."""

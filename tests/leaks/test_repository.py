@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nanobench.errors import Refused
+from nanobench.errors import CannotTell, Refused
 from nanobench.leaks.repository import Repository
 
 Git = Callable[..., str]
@@ -97,7 +97,7 @@ def test_a_pack_that_is_cut_off_is_refused(toy: Any, image: Path, run_git: Git) 
     data = pack.read_bytes()
     pack.chmod(0o644)
     pack.write_bytes(data[:-60])
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CannotTell) as caught:
         Repository.read(image / "workspace/.git")
     assert caught.value.code == "NB_LEAK_REPOSITORY"
 
