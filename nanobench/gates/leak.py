@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from packageurl import PackageURL
-from packaging.utils import canonicalize_name
-
 from nanobench.formats.converter import unstructure
 from nanobench.gates.interface import WARNINGS, Case, Finding
-from nanobench.leaks.copies import Project, npm_project
+from nanobench.leaks.copies import Project, npm_project, purl_project, pypi_project
 from nanobench.leaks.found import Found
 from nanobench.leaks.repository import Repository, new_to
 from nanobench.leaks.scan import Scanned, Scanner
@@ -62,31 +59,19 @@ class LeakGate:
 
 def projects_of(case: Case) -> tuple[Project, ...]:
     """What registries call the project: by its own metadata at base, and by the task's source."""
-    found: set[Project] = set()
+    found = _npm_projects(case)
     if "name" in case.image.notes:
-        found.add(
-            Project(
-                ecosystem="pypi",
-                name=canonicalize_name(case.image.notes["name"]),
-                version=case.image.notes["version"],
-            )
-        )
+        found.add(pypi_project(case.image.notes["name"], case.image.notes["version"]))
     if isinstance(case.task.source, ArchiveSource):
-        purl = PackageURL.from_string(case.task.source.base.purl)
-        name = (
-            canonicalize_name(purl.name)
-            if purl.type == "pypi"
-            else "/".join(filter(None, (purl.namespace, purl.name)))
-        )
-        found.add(Project(ecosystem=purl.type, name=name, version=purl.version))
-    return tuple(sorted({*found, *_npm_projects(case)}, key=lambda p: (p.ecosystem, p.name, p.version or "")))
+        found.add(purl_project(case.task.source.base.purl))
+    return tuple(sorted(found, key=lambda p: (p.ecosystem, p.name, p.version)))
 
 
 def _npm_projects(case: Case) -> set[Project]:
     """Of every ``package.json`` at or above a file that the solution changes."""
-    files = (*case.change.source_files, *case.required_files)
+    files = {*case.change.source_files, *case.required_files}
     folders = {folder for file in files for folder in PurePosixPath(file).parents}
-    found = set()
+    found: set[Project] = set()
     for folder in folders:
         try:
             data = read_below(case.image.workspace, str(folder / "package.json"), limit=_MOST_PACKAGE_JSON)

@@ -46,7 +46,7 @@ class Scanner:
                 "leaks": _rules(),
                 "layer": digest,
                 "wanted": self.search.wanted.identity(),
-                "projects": [[p.ecosystem, p.name, p.version or ""] for p in self.projects],
+                "projects": [[p.ecosystem, p.name, p.version] for p in self.projects],
             }
         )
         known = store.recall(recipe)
