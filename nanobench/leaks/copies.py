@@ -51,8 +51,9 @@ def npm_project(data: bytes) -> Project | None:
     except ValueError:
         return None
     name, version = (document.get(key) if isinstance(document, dict) else None for key in ("name", "version"))
-    known = isinstance(name, str) and isinstance(version, str)
-    return Project(ecosystem="npm", name=name, version=version) if known else None
+    if not isinstance(name, str) or not isinstance(version, str):
+        return None
+    return Project(ecosystem="npm", name=name, version=version)
 
 
 def newer_copy(path: str, data: bytes, projects: tuple[Project, ...]) -> str | None:
