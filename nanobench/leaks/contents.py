@@ -27,10 +27,10 @@ MAX_DEPTH = 8
 PIECE, OVERLAP = 16 << 20, 64 << 10
 """A larger file is looked at in pieces that overlap."""
 
-_WHOLE = 256 << 20
+MOST_PACKED = 256 << 20
 """The largest zip or pack that is opened: they are not read forward."""
 
-_BOUNDS = Bounds(members=2_000_000, total=8 << 30, member=4 << 30, ratio=1000, free=64 << 20)
+BOUNDS = Bounds(members=2_000_000, total=8 << 30, member=4 << 30, ratio=1000, free=64 << 20)
 _ZIP, _ZIP_END, _END_SPACE = b"PK\3\4", b"PK\5\6", 66_000
 _DEFLATED = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
 _TAR = slice(257, 262), b"ustar"
@@ -49,12 +49,10 @@ class Piece:
 
 @define
 class Contents:
-    """What is in files, one after the other. ``unread`` names what could not be looked into, with the reason;
-    ``broken`` counts what only looked like something packed, or was not whole."""
+    """What is in files, one after the other. ``unread`` names what could not be looked into, with the reason."""
 
-    bounds: Bounds = _BOUNDS
+    bounds: Bounds = BOUNDS
     unread: list[str] = field(factory=list, init=False)
-    broken: int = field(default=0, init=False)
 
     def of(self, path: str, file: BinaryIO, size: int) -> Iterator[Piece]:
         """Every piece of a file of ``size`` bytes."""
@@ -64,7 +62,7 @@ class Contents:
             self.unread.append(f"{path}: {error.message}")
 
     def _pieces(self, path: str, stream: Readable, meter: Meter, depth: int) -> Iterator[Piece]:
-        head = _upto(stream, PIECE)
+        head = upto(stream, PIECE)
         whole = len(head) < PIECE
         yield Piece(path=path, data=head, whole=whole)
         if _packed(head):
@@ -81,7 +79,7 @@ class Contents:
         except Refused as error:
             if error.code == _BOMB:
                 raise
-            self.broken += 1
+            # It only looked like something packed, or was not whole: what came out of it was looked at.
 
     def _inside(self, path: str, stream: _Joined, meter: Meter, depth: int) -> Iterator[Piece]:
         head = stream.head
@@ -92,10 +90,10 @@ class Contents:
         elif head.startswith(_DEFLATED):
             yield from self._inflated(path, stream, meter, depth)
         else:
-            data = _upto(stream, _WHOLE + 1)
+            data = upto(stream, MOST_PACKED + 1)
             meter.member(len(data), path)
-            if len(data) > _WHOLE:
-                self.unread.append(f"{path}: more than {_WHOLE} bytes packed")
+            if len(data) > MOST_PACKED:
+                self.unread.append(f"{path}: more than {MOST_PACKED} bytes packed")
             elif head.startswith((PACK, *BUNDLES)):
                 yield from self._objects(path, packed_objects(data, meter, path), meter, depth)
             else:
@@ -111,8 +109,8 @@ class Contents:
 
     def _inflated(self, path: str, stream: Readable, meter: Meter, depth: int) -> Iterator[Piece]:
         """A file of one deflated stream; git keeps loose objects so."""
-        inflated = _Inflated(stream, meter, path)
-        data = _upto(inflated, PIECE)
+        inflated = Inflated(stream, meter, path)
+        data = upto(inflated, PIECE)
         found = loose_object(data, meter, path) if len(data) < PIECE else None
         if found:
             yield from self._objects(path, iter([found]), meter, depth)
@@ -134,7 +132,7 @@ def _packed(head: bytes) -> bool:
     return head[_TAR[0]] == _TAR[1] or (len(head) < PIECE and _ZIP_END in head[-_END_SPACE:])
 
 
-def _upto(stream: Readable, size: int) -> bytes:
+def upto(stream: Readable, size: int) -> bytes:
     """The next ``size`` bytes, fewer only at the end."""
     pieces, left = [], size
     while left and (piece := stream.read(min(left, 1 << 20))):
@@ -144,7 +142,7 @@ def _upto(stream: Readable, size: int) -> bytes:
 
 
 def _rest(path: str, head: bytes, stream: Readable) -> Iterator[Piece]:
-    while more := _upto(stream, PIECE):
+    while more := upto(stream, PIECE):
         head = head[-OVERLAP:] + more
         yield Piece(path=path, data=head, whole=False)
 
@@ -176,13 +174,14 @@ class _Metered:
         return data
 
 
-class _Inflated:
+class Inflated:
     """The content of a file that is one zlib stream."""
 
     def __init__(self, stream: Readable, meter: Meter, where: str) -> None:
         self._stream, self._meter, self._where, self._decoder = stream, meter, where, zlib.decompressobj()
 
     def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes; none at the end."""
         data = b""
         while not data and not self._decoder.eof:
             packed = self._decoder.unconsumed_tail or self._stream.read(1 << 16)

@@ -6,18 +6,20 @@ is asked which there are, and what names them: references, reflogs, ``FETCH_HEAD
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import frozen
 
+from nanobench.archives.bounds import Meter
 from nanobench.archives.entries import Entry, entries_of
 from nanobench.archives.names import shown
 from nanobench.errors import CannotTell, Refused
-from nanobench.leaks.contents import Contents
+from nanobench.leaks.contents import BOUNDS, MOST_PACKED, Inflated, upto
 from nanobench.leaks.found import Found
-from nanobench.leaks.git_objects import GitObject, links
+from nanobench.leaks.git_objects import GitObject, links, loose_object, packed_objects
 from nanobench.leaks.runs import squeezed
 from nanobench.leaks.search import Texts
 from nanobench.leaks.wanted import Wanted
@@ -123,15 +125,23 @@ def new_to(repository: Repository, wanted: Wanted) -> Wanted:
 
 def _objects(folder: Path) -> Iterator[GitObject]:
     """Every object that is there, packed or loose."""
-    contents = Contents()
-    for entry in entries_of(folder / "objects", epoch=0):
-        if entry.kind == "file" and entry.content is not None and _holds_objects(entry.path):
-            with entry.content() as file:
-                for piece in contents.of(shown(entry.path), file, entry.size):
-                    if piece.git:
-                        yield piece.git
-    if contents.unread or contents.broken:
-        raise CannotTell("NB_LEAK_REPOSITORY", "a pack or an object cannot be read whole", where=_PLACE)
+    place = folder / "objects"
+    for entry in entries_of(place, epoch=0):
+        if entry.kind in ("file", "hardlink") and _holds_objects(entry.path):
+            try:
+                data = read_below(place, entry.path, limit=MOST_PACKED)
+                yield from _held(data, entry.path)
+            except (OSError, Refused) as error:
+                message = f"a pack or an object cannot be read whole: {error}"
+                raise CannotTell("NB_LEAK_REPOSITORY", message, where=f"{_PLACE}/objects/{entry.path}") from None
+
+
+def _held(data: bytes, path: str) -> Iterator[GitObject]:
+    meter = Meter(BOUNDS, len(data), path)
+    if path.endswith(".pack"):
+        yield from packed_objects(data, meter, path)
+    elif found := loose_object(upto(Inflated(io.BytesIO(data), meter, path), MOST_PACKED), meter, path):
+        yield found
 
 
 def _holds_objects(path: str) -> bool:

@@ -102,6 +102,17 @@ def test_a_pack_that_is_cut_off_is_refused(toy: Any, image: Path, run_git: Git) 
     assert caught.value.code == "NB_LEAK_REPOSITORY"
 
 
+def test_a_file_of_the_base_that_is_a_broken_archive_is_a_file_like_any_other(run_git: Git, tmp_path: Path) -> None:
+    (tmp_path / "cut.tar.gz").write_bytes(b"\x1f\x8b\x08 and no more")
+    run_git(tmp_path, "init", "--quiet")
+    run_git(tmp_path, "add", "cut.tar.gz")
+    run_git(tmp_path, "commit", "--quiet", "--message", "An archive that is cut off")
+    for repack in (False, True):
+        if repack:
+            run_git(tmp_path, "repack", "-adq")
+        assert len(Repository.read(tmp_path / ".git").objects) == 3
+
+
 def test_the_objects_are_those_that_git_sees(toy: Any, run_git: Git) -> None:
     run_git(toy.upstream, "repack", "-adq", "--depth=50", "--window=50")
     said = run_git(toy.upstream, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
