@@ -65,12 +65,15 @@ def rescore(result: CellResult, lock: TaskLock, arm: Arm, raw: RawFiles, contrac
     if (result.score is not None) != policy(result.cause).scored:
         yield f"score: a cell that ended with {result.cause} is {'' if policy(result.cause).scored else 'not '}scored"
     yield from _differ("score", result.score, _score(result, lock, raw, changed))
+    yield from _tampering(result, raw)
     _raise_unshown(result, possible)
 
 
 # What the sandbox or the grader told, of which no raw file of the agent's knows. All but the grader's are scored, and
 # its failure is seen again when the patch is tested.
-_UNTOLD = frozenset((Cause.TIME_LIMIT, Cause.MEMORY, Cause.DISK, Cause.FORWARDER, Cause.GRADER))
+_UNTOLD = frozenset(
+    (Cause.TIME_LIMIT, Cause.MEMORY, Cause.DISK, Cause.FORWARDER, Cause.GRADER, Cause.GRADER_TAMPERED)
+)
 _EXIT_CODES = (0, 1, 2, 127, 137)
 
 
@@ -151,6 +154,14 @@ def record_of(result: CellResult, outcomes: bytes) -> GradingRecord:
     return read_json(outcomes, GradingRecord, where=f"{result.cell.id}: outcomes")
 
 
+def _tampering(result: CellResult, raw: RawFiles) -> Iterator[str]:
+    """A cell is flagged as tampered exactly when its record says that the signals disagree."""
+    record = None if raw.outcomes is None else record_of(result, raw.outcomes)
+    disagree = record is not None and any(suite.disagreement for suite in record.suite)
+    if disagree != (result.cause is Cause.GRADER_TAMPERED):
+        yield f"cause: published {result.cause}, the signals of its grading {'dis' if disagree else ''}agree"
+
+
 def _score(result: CellResult, lock: TaskLock, raw: RawFiles, changed: tuple[str, ...]) -> Score | None:
     if raw.outcomes is None:
         return None
@@ -161,6 +172,7 @@ def _score(result: CellResult, lock: TaskLock, raw: RawFiles, changed: tuple[str
         files_changed=changed,
         required_files=lock.source.to_change,
         mode=result.cell.mode,
+        tampered=result.cause is Cause.GRADER_TAMPERED,
     )
 
 

@@ -25,12 +25,12 @@ from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.gateway.transcript import read_transcript
 from nanobench.grading.locked import LockedArena, locked_arena
-from nanobench.grading.trial import try_patch
+from nanobench.grading.trial import fair_trial, try_patch
 from nanobench.harness.contract import Contract, contract_of
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock, TaskLock
-from nanobench.model.result import Cause, CellResult, Outcome
+from nanobench.model.result import Cause, CellResult, GradingRecord, Outcome
 from nanobench.project.files import L, Locked, Project
 from nanobench.project.stale import gate_reasons
 
@@ -147,7 +147,7 @@ def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
         folder = audit.project.folder(task) if audit.project else None
         locks = Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=folder)
         place = locked_arena(locks, online=audit.online, bench=audit.bench)
-        seen: dict[tuple[str, str | None], dict[str, Outcome]] = {}
+        seen: dict[tuple[str, str | None], GradingRecord] = {}
         for result in _results(bundle, task):
             outcomes, patch, report = result.blobs.outcomes, result.blobs.patch, result.blobs.report
             if outcomes is None and result.cause is not Cause.GRADER:
@@ -160,29 +160,30 @@ def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
             if report and place.arena.answer:
                 said = said_in(bundle.blob(report), _contract(bundle, result))
             if (patch, said) not in seen:
-                seen[patch, said] = _outcomes(place, bundle.blob(patch), audit.bench, said=said)
-            published = record_of(result, bundle.blob(outcomes)).outcomes
+                with audit.bench.store.scratch("retest") as scratch:
+                    trial = try_patch(place.arena, bundle.blob(patch), said=said, scratch=scratch)
+                seen[patch, said] = trial.grading.record
+            published = record_of(result, bundle.blob(outcomes))
             yield from _unlike(result.cell.id, lock, published, seen[patch, said])
 
 
 def _gradable(cell: str, place: LockedArena, patch: bytes, bench: Workbench) -> Iterator[str]:
     try:
-        _outcomes(place, patch, bench)
+        with bench.store.scratch("retest") as scratch:
+            fair_trial(place.arena, patch, scratch=scratch)
     except Refused:
         return
     yield f"{cell}: published as a failure of the grader, and its patch can be graded"
 
 
-def _outcomes(place: LockedArena, patch: bytes, bench: Workbench, *, said: str | None = None) -> dict[str, Outcome]:
-    with bench.store.scratch("retest") as scratch:
-        return try_patch(place.arena, patch, said=said, scratch=scratch).grading.outcomes
-
-
-def _unlike(cell: str, lock: TaskLock, published: dict[str, Outcome], found: dict[str, Outcome]) -> Iterator[str]:
+def _unlike(cell: str, lock: TaskLock, published: GradingRecord, found: GradingRecord) -> Iterator[str]:
     for test in (*lock.tests.fail_to_pass, *lock.tests.pass_to_pass):
-        before, now = published.get(test, Outcome.ABSENT), found.get(test, Outcome.ABSENT)
+        before, now = (record.outcomes.get(test, Outcome.ABSENT) for record in (published, found))
         if before is not now:
             yield f"{cell}: {test}: published {before}, now {now}"
+    said, seen = (sorted(s.name for s in record.suite if s.disagreement) for record in (published, found))
+    if said != seen:
+        yield f"{cell}: suites whose signals disagree: published {said}, now {seen}"
 
 
 def _results(bundle: Bundle, task: str) -> Iterator[CellResult]:

@@ -24,7 +24,9 @@ class VerificationGate:
         reasons = [f"{test}: passed at base, {_said(golden, test)} with the golden patch" for test in broken]
         for state, trial in (("base", case.base), ("golden", case.golden)):
             reasons += [f"{state}: {problem}" for problem in _unfinished(trial)]
+            reasons += [f"{state}: the signals of {words}" for words in trial.grading.disagreements]
         tests = derive_tests(base, golden, quarantine=case.task.quarantine, where=f"tasks/{case.task.id}/task.toml")
+        reasons += _unwatched(case, tests.fail_to_pass)
         evidence: Document = {
             "base": unstructure(case.base.grading.record),
             "golden": unstructure(case.golden.grading.record),
@@ -38,6 +40,17 @@ class VerificationGate:
 
 def _said(outcomes: Mapping[str, Outcome], test: str) -> str:
     return outcomes.get(test, Outcome.ABSENT).value
+
+
+def _unwatched(case: Case, targets: tuple[str, ...]) -> list[str]:
+    """Suites that hold target tests and in which no canary came out right."""
+    vouched = {suite.name: suite.vouched for suite in case.golden.grading.record.suite}
+    return [
+        f"suite {suite.name}: no canary was run in it, so that a patch could claim what it likes: its command must"
+        " run whole files of the test patch, whichever names their tests have"
+        for suite in case.task.suite
+        if not vouched[suite.name] and any(test.startswith(f"{suite.name}|") for test in targets)
+    ]
 
 
 def _unfinished(trial: Trial) -> list[str]:

@@ -1,9 +1,11 @@
 """The tree that is graded: the base, the patch, and over it every test file as the lock has it.
 
 *Restored* are all paths of the test patch, and every path of the agent's patch that the task's path rules call a
-test: the same rule that split the solution. So an agent's own tests and test configuration are not graded, and
-cannot replace ours. All of it is decided on git's index before a file is written, so no symbolic link of the patch
-can redirect a write, and where a restored path needs a folder that the patch made a file, the restored path wins.
+test: the same rule that split the solution. Restored, too, are the files that steer how tests are run
+(``package.json``, ``pyproject.toml``: see ``steers_tests`` of :mod:`nanobench.sources.kinds`), except those that the
+golden patch itself changes. So an agent's own tests and test configuration are not graded, and cannot replace ours.
+All of it is decided on git's index before a file is written, so no symbolic link of the patch can redirect a write,
+and where a restored path needs a folder that the patch made a file, the restored path wins.
 
 A patch that git cannot apply, or that is not byte for byte what git says about the tree it makes, is refused
 (``NB_PATCH_APPLY``). It cannot be the agent's doing: its patch was taken as such a difference against the same base.
@@ -14,6 +16,7 @@ changed.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from attrs import frozen
@@ -22,7 +25,7 @@ from nanobench.errors import Refused
 from nanobench.model.task import PathRules
 from nanobench.sandbox.interface import WORKSPACE, Mount
 from nanobench.sources.gitbox import Gitbox
-from nanobench.sources.kinds import kind_of
+from nanobench.sources.kinds import kind_of, steers_tests
 from nanobench.sources.patch import sections
 from nanobench.sources.quoting import display
 
@@ -38,15 +41,31 @@ class FinalTree:
     overridden: tuple[str, ...]
 
 
-def restored_paths(patch: bytes, tests: bytes, rules: PathRules) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
+def restored_paths(
+    patch: bytes, tests: bytes, rules: PathRules, solution: Collection[str] = ()
+) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
     """The paths that are as base and tests have them, and which of them the patch would have changed."""
     theirs = {part.path for part in sections(patch, where="patch")}
     ours = {part.path for part in sections(tests, where="test patch")}
-    replaced = {path for path in theirs if path in ours or kind_of(path, rules) == "test"}
+    replaced = {
+        path
+        for path in theirs
+        if path in ours
+        or kind_of(path, rules) == "test"
+        or (steers_tests(path, rules) and display(path) not in solution)
+    }
     return tuple(sorted(ours | replaced)), tuple(sorted(display(path) for path in replaced))
 
 
-def apply(gitbox: Gitbox, workspace: Path, *, patch: bytes, tests: bytes, rules: PathRules) -> FinalTree:
+def apply(
+    gitbox: Gitbox,
+    workspace: Path,
+    *,
+    patch: bytes,
+    tests: bytes,
+    rules: PathRules,
+    solution: Collection[str] = (),
+) -> FinalTree:
     """Bring a fresh workspace to the tree that is graded.
 
     Args:
@@ -55,11 +74,12 @@ def apply(gitbox: Gitbox, workspace: Path, *, patch: bytes, tests: bytes, rules:
         patch: what is graded: the agent's patch, the golden patch, or nothing (``b""``: the base).
         tests: the test patch of the lock.
         rules: the task's overrides of the path rules.
+        solution: the files that the golden patch changes.
 
     Raises:
         Refused: ``NB_PATCH`` or ``NB_PATCH_APPLY`` (see the module).
     """
-    restored, overridden = restored_paths(patch, tests, rules)
+    restored, overridden = restored_paths(patch, tests, rules, solution)
     gitbox.engine.own(workspace)
     said = gitbox.run(
         "final.sh",

@@ -20,10 +20,13 @@ REPORT = "report.jsonl"
 REPORTERS = Path(__file__).parent / "reporter"
 """The files that run inside."""
 
+CANARIES = Path(__file__).parent / "canary"
+"""What test files end with while they are graded."""
+
 
 def reporters_sha256() -> str:
-    """The digest of every reporter: outcomes that are remembered were seen with these."""
-    files = sorted(path for path in REPORTERS.iterdir() if path.is_file())
+    """The digest of every reporter and canary: outcomes that are remembered were seen with these."""
+    files = sorted(path for folder in (REPORTERS, CANARIES) for path in folder.iterdir() if path.is_file())
     return document_sha256({path.name: sha256_hex(path.read_bytes()) for path in files})
 
 

@@ -47,9 +47,9 @@ class JavaScript:
         return tuple(part.format(f"{GRADE}/{self.reporter}") for part in parts)
 
 
-VITEST = JavaScript(reporter="nanobench_vitest.mjs", arguments=("--reporter=default", "--reporter={}"))
-JEST = JavaScript(reporter="nanobench_jest.cjs", arguments=("--reporters=default", "--reporters={}"))
-MOCHA = JavaScript(reporter="nanobench_mocha.cjs", arguments=("--reporter={}",))
+VITEST = JavaScript(reporter="nanobench_vitest.mjs", arguments=("--bail=0", "--reporter=default", "--reporter={}"))
+JEST = JavaScript(reporter="nanobench_jest.cjs", arguments=("--bail=0", "--reporters=default", "--reporters={}"))
+MOCHA = JavaScript(reporter="nanobench_mocha.cjs", arguments=("--no-bail", "--reporter={}"))
 NODE_TEST = JavaScript(
     reporter="nanobench_node.mjs",
     options=(

@@ -71,6 +71,7 @@ def _recipe(arena: Arena, image: BuiltTask, patch: bytes, said: str | None) -> s
             "rules": unstructure(arena.rules),
             "limits": unstructure(arena.limits),
             "env": dict(arena.env),
+            "solution_files": sorted(arena.solution_files),
             "reporters": reporters_sha256(),
             "recipe": RECIPE,
         }

@@ -15,6 +15,7 @@ from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Limits
 from nanobench.model.task import Task
 from nanobench.sources.change import Change
+from nanobench.sources.patch import affected_paths
 
 
 @frozen(kw_only=True)
@@ -50,6 +51,7 @@ def arena_of(
         workspace=image.workspace,
         tests=change.test,
         rules=task.paths,
+        solution_files=frozenset(affected_paths(change.golden, where="golden patch")),
         suites=task.suite,
         assertions=task.assertion,
         answer=change.answer,

@@ -14,6 +14,7 @@ from attrs import define, field, frozen
 
 from nanobench.errors import Refused
 from nanobench.formats import json
+from nanobench.grading.seal import unsealed
 from nanobench.model.result import Outcome
 from nanobench.store.plain import read_below
 
@@ -54,14 +55,20 @@ class Report:
     damage: str | None = None
 
 
-def read_report(path: Path) -> Report:
-    """The report at ``path``, which code under test may have replaced by anything; a missing one is empty."""
+def read_report(path: Path, key: bytes) -> Report:
+    """The report at ``path``, which code under test may have replaced by anything; a missing one is empty.
+
+    Args:
+        key: the first key of its seals.
+    """
     try:
-        return parse_report(read_below(path.parent, path.name, limit=MAX_REPORT))
+        data = read_below(path.parent, path.name, limit=MAX_REPORT)
     except FileNotFoundError:
         return Report()
     except OSError as error:
         return Report(damage=f"the report cannot be read: {error.strerror}")
+    lines, wrong = unsealed(data, key)
+    return parse_report(lines) if wrong is None else Report(damage=f"line {wrong} of the report: not our reporter's")
 
 
 def parse_report(data: bytes) -> Report:

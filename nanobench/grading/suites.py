@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import evolve, field, frozen
 
 from nanobench.errors import MachineFailure
+from nanobench.grading.agreement import Agreed, agree
+from nanobench.grading.canary import NONE, Canaries
 from nanobench.grading.interface import GRADE, OUT, REPORT, ReportFormat
 from nanobench.grading.javascript import JEST, MOCHA, NODE_TEST, VITEST
 from nanobench.grading.outcomes import Failure, Report, read_report
 from nanobench.grading.pytest import Pytest
+from nanobench.grading.seal import KEY, draw_key
 from nanobench.model.environment import Limits
 from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
 from nanobench.model.task import Suite
@@ -42,6 +45,11 @@ class Grading:
         """``suite|node id`` → outcome."""
         return self.record.outcomes
 
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """Where the signals of a suite disagree, and how."""
+        return tuple(f"{suite.name}: {suite.disagreement}" for suite in self.record.suite if suite.disagreement)
+
     def joined(self, other: Grading) -> Grading:
         """Both as one."""
         record = GradingRecord(
@@ -65,24 +73,28 @@ class Grader:
     mounts: tuple[Mount, ...] = ()
     scratch: Path
 
-    def grade(self, workspace: Path, suites: Iterable[Suite]) -> Grading:
-        """Run every suite, in order, in the workspace (writable, see :func:`nanobench.grading.apply.apply`).
+    def grade(self, workspace: Path, suite: Suite, canaries: Canaries = NONE) -> Grading:
+        """Run a suite in the workspace (writable, see :func:`nanobench.grading.apply.apply`).
 
         A command that fails, crashes, is stopped at a limit or is not there has the outcomes that it reported till
-        then; the other tests are simply not among them.
+        then, as far as the signals agree; the other tests are simply not among them.
+
+        Args:
+            canaries: those that are in the workspace.
 
         Raises:
             MachineFailure: the sandbox could not be started, or the run was interrupted.
         """
-        runs = [(suite, *self._run(workspace, suite)) for suite in suites]
+        finished, report, output = self._run(workspace, suite)
+        agreed = agree(finished, report, canaries)
         return Grading(
             record=GradingRecord(
                 schema=1,
-                suite=tuple(_end(suite, finished, report) for suite, finished, report, _ in runs),
-                outcomes={f"{s.name}|{test}": o for s, _, report, _ in runs for test, o in report.outcomes.items()},
+                suite=(_end(suite, finished, agreed),),
+                outcomes={f"{suite.name}|{test}": outcome for test, outcome in agreed.report.outcomes.items()},
             ),
-            failures={f"{s.name}|{test}": f for s, _, report, _ in runs for test, f in report.failures.items()},
-            output=b"".join(output for _, _, _, output in runs),
+            failures={f"{suite.name}|{test}": failure for test, failure in agreed.report.failures.items()},
+            output=canaries.hidden(output),
         )
 
     def command(self, workspace: Path, argv: tuple[str, ...], *, name: str, seconds: int) -> tuple[Finished, bytes]:
@@ -100,6 +112,8 @@ class Grader:
         with passing_folder(self.scratch, "tests-") as work:
             (work / "grade").mkdir()
             (work / "out").mkdir()
+            key = draw_key()
+            (work / "out" / KEY).write_bytes(key)
             env = {**self.env, **report_format.prepare(work / "grade", self.env)}
             for folder in ("grade", "out"):
                 self.engine.own(work / folder)
@@ -110,7 +124,7 @@ class Grader:
             argv = report_format.command(suite.command)
             request = self._request(argv, work / "output", workspace, name=suite.name, seconds=suite.seconds)
             finished, output = self._finished(evolve(request, env=env, mounts=(*request.mounts, *mounts)))
-            return finished, read_report(work / "out" / REPORT), output
+            return finished, read_report(work / "out" / REPORT, key), output
 
     def _finished(self, request: Request) -> tuple[Finished, bytes]:
         finished = self.engine.run(request)
@@ -131,11 +145,17 @@ class Grader:
         )
 
 
-def _end(suite: Suite, finished: Finished, report: Report) -> SuiteEnd:
+def _end(suite: Suite, finished: Finished, agreed: Agreed) -> SuiteEnd:
     return SuiteEnd(
         name=suite.name,
         exit_code=finished.exit_code,
         ended=finished.ended.value,
-        complete=report.end is not None,
-        damage=report.damage,
+        complete=agreed.report.end is not None,
+        damage=agreed.report.damage,
+        vouched=agreed.vouched,
+        disagreement=agreed.disagreement,
     )
+
+
+NOTHING = Grading(record=GradingRecord(schema=1, suite=(), outcomes={}), failures={}, output=b"")
+"""Of no suite."""

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from attrs import field, frozen
 
-from nanobench.errors import MachineFailure
+from nanobench.errors import MachineFailure, Refused
 from nanobench.grading.apply import FinalTree, apply
 from nanobench.grading.assertions import Claim, assert_all
+from nanobench.grading.canary import place
 from nanobench.grading.interface import ReportFormat
-from nanobench.grading.suites import FORMATS, Grader, Grading
+from nanobench.grading.suites import FORMATS, NOTHING, Grader, Grading
 from nanobench.model.environment import Limits
 from nanobench.model.fixture import Assertion
 from nanobench.model.task import PathRules, Suite
 from nanobench.sandbox.interface import Engine, Mount
 from nanobench.sources.gitbox import Gitbox
+from nanobench.sources.kinds import kind_of
+from nanobench.sources.patch import sections
+from nanobench.sources.quoting import display
+from nanobench.store.files import passing_folder
 
 
 @frozen(kw_only=True)
@@ -25,8 +31,8 @@ class Arena:
     """Everything that grading a task's patches needs and that stays the same from patch to patch.
 
     ``workspace`` is the pristine one of the task layer; ``tests`` the test patch; ``trees`` the image's layers;
-    ``answer`` the right answer, if the task asks for one; ``formats`` read the suites' reports, and ``mounts`` are
-    there while tests run.
+    ``solution_files`` what the golden patch changes; ``answer`` the right answer, if the task asks for one; ``formats``
+    read the suites' reports, and ``mounts`` are there while tests run.
     """
 
     engine: Engine
@@ -34,6 +40,7 @@ class Arena:
     workspace: Path
     tests: bytes
     rules: PathRules
+    solution_files: frozenset[str] = frozenset()
     suites: tuple[Suite, ...]
     assertions: tuple[Assertion, ...] = ()
     answer: str | None = None
@@ -41,6 +48,22 @@ class Arena:
     env: Mapping[str, str]
     formats: Mapping[str, ReportFormat] = field(default=FORMATS)
     mounts: tuple[Mount, ...] = ()
+
+    @property
+    def changed_tests(self) -> tuple[str, ...]:
+        """The files that the test patch creates or changes."""
+        parts = sections(self.tests, where="test patch")
+        return tuple(display(part.path) for part in parts if part.change != "delete")
+
+    def base_tests(self) -> Iterator[str]:
+        """The files of the base that the path rules call tests, sorted."""
+        for folder, folders, files in os.walk(self.workspace):
+            folders[:] = sorted(set(folders) - {".git", "node_modules"})
+            below = os.path.relpath(folder, self.workspace)
+            for name in sorted(files):
+                path = os.path.normpath(f"{below}/{name}")
+                if kind_of(os.fsencode(path), self.rules) == "test":
+                    yield path
 
 
 @frozen(kw_only=True)
@@ -63,7 +86,7 @@ def try_patch(arena: Arena, patch: bytes, *, said: str | None = None, scratch: P
     """
     workspace = fresh_workspace(arena.workspace, scratch / "graded")
     gitbox = Gitbox(engine=arena.engine, layers=arena.trees, scratch=scratch)
-    tree = apply(gitbox, workspace, patch=patch, tests=arena.tests, rules=arena.rules)
+    tree = apply(gitbox, workspace, patch=patch, tests=arena.tests, rules=arena.rules, solution=arena.solution_files)
     grader = Grader(
         engine=arena.engine,
         layers=arena.trees,
@@ -73,9 +96,32 @@ def try_patch(arena: Arena, patch: bytes, *, said: str | None = None, scratch: P
         mounts=arena.mounts,
         scratch=scratch,
     )
-    grading = grader.grade(workspace, arena.suites)
+    grading = NOTHING
+    for suite in arena.suites:
+        with passing_folder(scratch, "suite-") as room:  # what one suite does to its files is not seen by another
+            own = fresh_workspace(workspace, room / "workspace")
+            arena.engine.own(own)
+            canaries = place(own, suite, arena.changed_tests, arena.base_tests())
+            grading = grading.joined(grader.grade(own, suite, canaries))
     claim = Claim(patch=patch, said=said, answer=arena.answer)
     return Trial(grading=grading.joined(assert_all(arena.assertions, claim, grader, workspace)), tree=tree)
+
+
+def fair_trial(arena: Arena, patch: bytes, *, said: str | None = None, scratch: Path) -> Trial:
+    """Grade a patch; where the signals disagree, see that it is the patch's doing.
+
+    Raises:
+        Refused: ``NB_GRADER`` when they disagree at base too; and as :func:`try_patch`.
+        MachineFailure: the sandbox could not be started.
+    """
+    trial = try_patch(arena, patch, said=said, scratch=scratch)
+    if trial.grading.disagreements:
+        with passing_folder(scratch, "base-") as place:
+            base = try_patch(arena, b"", scratch=place)
+        if base.grading.disagreements:
+            message = "the signals of the tests disagree without the patch too"
+            raise Refused("NB_GRADER", message, where="tests", details=base.grading.disagreements)
+    return trial
 
 
 def fresh_workspace(pristine: Path, destination: Path) -> Path:

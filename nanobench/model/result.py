@@ -56,6 +56,7 @@ class Cause(StrEnum):
     CONTRACT = "contract"
     AGENT_ERROR = "agent_error"
     GRADER = "grader"
+    GRADER_TAMPERED = "grader_tampered"
     INTERRUPTED = "interrupted"
     NOT_RUN = "not_run"
 
@@ -63,13 +64,16 @@ class Cause(StrEnum):
 @frozen(kw_only=True)
 class SuiteEnd:
     """How a suite's command ended. ``complete`` when its reporter got to its end; ``damage`` when the report could
-    not be believed, and so every test of the suite counts as absent."""
+    not be believed, and so every test of the suite counts as absent. ``vouched``: in how many files the canaries came
+    out right; ``disagreement``: why the signals of the run contradict each other."""
 
     name: str = text(IDENTIFIER)
     exit_code: int = whole(0, 255)
     ended: str = text(IDENTIFIER)
     complete: bool
     damage: str | None = optional_text()
+    vouched: int = whole(0, 10**6, default=0)
+    disagreement: str | None = optional_text()
 
 
 @frozen(kw_only=True)

@@ -13,7 +13,7 @@ from nanobench.formats.documents import dump_json
 from nanobench.gateway.budget import Budget
 from nanobench.gateway.upstream import Pins
 from nanobench.grading.suites import Grading
-from nanobench.grading.trial import fresh_workspace, try_patch
+from nanobench.grading.trial import fair_trial, fresh_workspace
 from nanobench.harness.invocation import invocation
 from nanobench.harness.prompt import prompt
 from nanobench.harness.session import Session, run_agent
@@ -82,9 +82,12 @@ def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path)
     try:
         report = session.ending.report
         said = report.report.finalText if report else None
-        grading = try_patch(stage.place.arena, session.taken.patch, said=said, scratch=scratch).grading
+        grading = fair_trial(stage.place.arena, session.taken.patch, said=said, scratch=scratch).grading
     except Refused as error:
         return evolve(run, cause=Cause.GRADER, detail=str(error))
+    if grading.disagreements:
+        words = "; ".join(grading.disagreements)
+        run = _Run(cause=Cause.GRADER_TAMPERED, detail=f"{words} (the agent: {run.cause} {run.detail})")
     return evolve(
         run,
         grading=grading,
@@ -95,6 +98,7 @@ def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path)
             files_changed=session.taken.files_changed,
             required_files=lock.source.to_change,
             mode=cell.mode,
+            tampered=run.cause is Cause.GRADER_TAMPERED,
         ),
     )
 

@@ -7,6 +7,8 @@ Decisions taken here, where the rules leave room:
   fails is :attr:`Cause.ENGINE`.
 * The forwarder runs beside the agent and only something inside can kill it alone: the agent's.
 * A rate limit is the provider's and is retried; when it stays, the run is scored and listed apart.
+* A patch that makes the signals of its grading disagree is the agent's: worth nothing, and counted. Where they
+  disagree without it too, the grader has failed.
 * ``--max-cost`` is the user's limit of a whole run. How much of it a cell got depended on the others, so a cell that
   it cut short is scored and listed apart; one that it kept from starting was not run.
 """
@@ -74,6 +76,7 @@ POLICIES: dict[Cause, Policy] = {
     Cause.DISK: _agent(),
     Cause.FORWARDER: _agent(),
     Cause.AGENT_ERROR: _agent(),
+    Cause.GRADER_TAMPERED: _agent(),
     Cause.RATE_LIMIT: Policy(owner=Owner.PROVIDER, retries=3, scored=True, denominator=Denominator.RATE_LIMITED),
     Cause.COST_BUDGET: Policy(owner=Owner.USER, retries=0, scored=True, denominator=Denominator.CUT_SHORT),
     Cause.NOT_RUN: Policy(owner=Owner.USER, retries=0, scored=False, denominator=Denominator.NOT_RUN),

@@ -36,6 +36,7 @@ def score(
     files_changed: Collection[str],
     required_files: Collection[str],
     mode: Mode,
+    tampered: bool = False,
 ) -> Score:
     """What is this run worth?
 
@@ -46,12 +47,14 @@ def score(
         files_changed: paths that differ from the base commit.
         required_files: paths of which a correct change touches at least one.
         mode: pathfinding credit exists in ``navigation`` only.
+        tampered: the patch made the signals of its grading disagree: it is worth nothing.
     """
     targets = sorted(set(fail_to_pass))
     passed = sum(passes(outcomes, test) for test in targets)
     broken = tuple(sorted(test for test in set(pass_to_pass) if not passes(outcomes, test)))
     touched = tuple(sorted(set(files_changed) & set(required_files)))
-    value = _value(passed, len(targets), broken=bool(broken), touched=bool(touched), mode=mode)
+    earned = _value(passed, len(targets), broken=bool(broken), touched=bool(touched), mode=mode)
+    value: Value = "0.0" if tampered else earned
     return Score(
         value=value,
         label=LABELS[value],

@@ -101,6 +101,42 @@ TABLE: tuple[tuple[Kind, tuple[str, ...]], ...] = (
 """Git wildmatch globs by kind, in the order in which they are tried. What none names is ``other``."""
 
 
+STEERING = (
+    # Python: what pytest and the interpreter itself read or run before any test.
+    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
+    *(
+        "pyproject.toml",
+        "sitecustomize.py",
+        "usercustomize.py",
+        "*.pth",
+        "*.egg-info/",
+        "*.dist-info/",
+        ".coveragerc",
+    ),
+    # JavaScript and TypeScript: scripts, runners, what turns test files into programs, installed modules.
+    *("package.json", ".mocharc.*", "jest.config.*", "vitest.config.*", "vitest.workspace.*", "vite.config.*"),
+    *("babel.config.*", ".babelrc*", ".swcrc", "tsconfig*.json", "jsconfig.json", ".npmrc", ".pnpmfile.*"),
+    *("pnpm-workspace.yaml", ".yarnrc*", "bunfig.toml", "node_modules/"),
+    # Any language.
+    *("Makefile", "makefile", "GNUmakefile", "justfile", "Taskfile.y*ml", ".env", ".env.*", ".envrc"),
+)
+"""Files that steer how tests are run, beside those that :data:`TABLE` calls tests; git wildmatch globs.
+
+A file is restored whole, although some hold other things too: the environment is installed already when a patch is
+graded, so a dependency that it declares changes nothing, and telling the tables of a hostile file apart would be one
+more parser to fool.
+"""
+
+_STEERING = GitIgnoreSpec.from_lines(STEERING)
+
+
+def steers_tests(path: bytes, rules: PathRules) -> bool:
+    """Does this file steer how tests are run? Not what the task's own rules call source or other."""
+    text = path.decode("utf-8", "surrogateescape")
+    own = GitIgnoreSpec.from_lines((*rules.source, *rules.other))
+    return _STEERING.match_file(text) and not own.match_file(text)
+
+
 def kind_of(path: bytes, rules: PathRules) -> Kind:
     """Which kind of file is this? The task's own rules come first (test, source, other), then :data:`TABLE`."""
     text = path.decode("utf-8", "surrogateescape")

@@ -117,7 +117,7 @@ def grade(engine: WithHost, layer: Path, scratch: Path, grow: Grow) -> Grade:
         grader = Grader(engine=engine, layers=(layer,), limits=limits, env=variables, scratch=scratch)
         full = (*command, *arguments)
         grading = grader.grade(
-            workspace, [Suite(name="py", language="python", format="pytest", command=full, seconds=seconds)]
+            workspace, Suite(name="py", language="python", format="pytest", command=full, seconds=seconds)
         )
         assert {str(p.relative_to(workspace)) for p in workspace.rglob("*") if p.is_file()} == files.keys()
         return grading

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,16 @@ def lines(*documents: object) -> bytes:
     return b"".join(json.dumps(d).encode() + b"\n" for d in documents)
 
 
+def sealed(*documents: object) -> bytes:
+    """The lines as a reporter seals them that was given :data:`KEY`."""
+    key, found = KEY, b""
+    for line in lines(*documents).splitlines(keepends=True):
+        found += sha256(key + line[:-1]).hexdigest().encode() + b" " + line
+        key = sha256(key).hexdigest().encode()
+    return found
+
+
+KEY = b"0" * 64
 A = {"id": "t::a", "outcome": "passed"}
 END = {"end": 0}
 
@@ -45,7 +56,7 @@ def test_a_cut_last_line_is_a_crash_and_what_came_before_counts() -> None:
 
 
 def test_an_empty_report_and_a_missing_one_say_nothing(tmp_path: Path) -> None:
-    assert parse_report(b"") == read_report(tmp_path / "none") == Report()
+    assert parse_report(b"") == read_report(tmp_path / "none", KEY) == Report()
 
 
 @pytest.mark.parametrize(
@@ -86,7 +97,7 @@ def test_a_report_over_the_bounds_is_not_believed(monkeypatch: pytest.MonkeyPatc
     assert "too many tests" in (parse_report(lines(A, {**A, "id": "b"})).damage or "")
     monkeypatch.setattr(outcomes, "MAX_REPORT", 10)
     (tmp_path / "r").write_bytes(b"x" * 1000)
-    assert "at most 10 bytes" in (read_report(tmp_path / "r").damage or "")
+    assert "at most 10 bytes" in (read_report(tmp_path / "r", KEY).damage or "")
 
 
 def test_the_bounds_are_those_of_a_large_suite() -> None:
@@ -94,10 +105,10 @@ def test_the_bounds_are_those_of_a_large_suite() -> None:
 
 
 def test_a_report_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "other").write_bytes(lines(A, END))
-    assert read_report(tmp_path / "other").outcomes
+    (tmp_path / "other").write_bytes(sealed(A, END))
+    assert read_report(tmp_path / "other", KEY).outcomes
     (tmp_path / "r").symlink_to("other")
-    report = read_report(tmp_path / "r")
+    report = read_report(tmp_path / "r", KEY)
     assert (report.outcomes, report.end) == ({}, None)
     assert report.damage and report.damage.startswith("the report cannot be read: ")
 
@@ -105,7 +116,7 @@ def test_a_report_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
 def test_a_report_that_is_a_pipe_or_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path / "pipe", tmp_path):
-        assert read_report(place).damage
+        assert read_report(place, KEY).damage
 
 
 def test_the_first_failure_of_a_test_is_kept() -> None:

@@ -160,7 +160,7 @@ def test_the_projects_own_options_and_environment_stay(grade: Grade) -> None:
 
 
 def test_a_reporter_in_the_workspace_does_not_stand_in_for_ours(grade: Grade) -> None:
-    evil = "def pytest_configure(config):\n    import os; open(os.environ['NANOBENCH_REPORT'], 'w').write('{}')\n"
+    evil = "def pytest_configure(config):\n    import os; open('/nanobench/out/report.jsonl', 'w').write('{}')\n"
     files = {"nanobench_reporter.py": evil, "pytest.py": "raise SystemExit", "test_x.py": "def test_a(): assert 0\n"}
     assert by_test(grade(files)) == {"test_a": "failed"}
 
@@ -170,16 +170,16 @@ def test_a_reporter_in_the_workspace_does_not_stand_in_for_ours(grade: Grade) ->
     [
         ("os.unlink(p); os.mkfifo(p)", "not a regular file"),
         ("os.unlink(p); os.symlink('/etc/passwd', p)", "cannot be read"),
-        ("open(p, 'ab').write(b'junk\\n')", "not strict JSON"),
+        ("open(p, 'ab').write(b'junk\\n')", "not our reporter's"),
     ],
 )
 def test_a_report_that_was_tampered_with_is_not_believed(grade: Grade, deed: str, damage: str) -> None:
-    tests = f"import os\ndef test_a(): pass\ndef test_b():\n    p = os.environ['NANOBENCH_REPORT']\n    {deed}\n"
+    tests = f"import os\ndef test_a(): pass\ndef test_b():\n    p = '/nanobench/out/report.jsonl'\n    {deed}\n"
     grading = grade({"test_x.py": tests})
     assert grading.outcomes == {}
     assert re.search(damage, grading.record.suite[0].damage or "")
 
 
 def test_a_test_that_removes_the_report_leaves_every_test_absent(grade: Grade) -> None:
-    grading = grade({"test_x.py": "import os\ndef test_a(): os.unlink(os.environ['NANOBENCH_REPORT'])\n"})
+    grading = grade({"test_x.py": "import os\ndef test_a(): os.unlink('/nanobench/out/report.jsonl')\n"})
     assert (grading.outcomes, grading.record.suite[0].complete) == ({}, False)

@@ -15,7 +15,7 @@ from nanobench.model.result import SuiteEnd
 from nanobench.model.task import Suite
 from nanobench.sources.gitbox import Gitbox
 
-HEAD = "import os, sys\nreport = os.environ['NANOBENCH_REPORT']\nout = os.path.dirname(report)\n"
+HEAD = "import os, sys\nreport = '/nanobench/out/report.jsonl'\nout = os.path.dirname(report)\n"
 DEEP = "for _ in range(2000):\n    os.mkdir('deep'); os.chdir('deep')\n"
 
 Seen = Callable[[SuiteEnd], bool]
@@ -70,7 +70,7 @@ def attack(gitbox: Gitbox, workspace: Callable[[], Path], place: LockedArena) ->
         suites = [Suite(name=f"s{n}", language="python", format="pytest", command=c) for n, c in enumerate(commands)]
         tree = workspace()
         gitbox.engine.own(tree)
-        ends = grader.grade(tree, suites).record.suite
+        ends = tuple(end for suite in suites for end in grader.grade(tree, suite).record.suite)
         assert os.listdir(scratch) == []
         return ends
 

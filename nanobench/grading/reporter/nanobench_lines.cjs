@@ -3,12 +3,14 @@
 //   {"id": "src/a.test.ts::adds > small numbers", "message": "…", "outcome": "failed", "type": "AssertionError"}
 //   {"end": 1}
 //
-// Lines go to $NANOBENCH_REPORT, opened for appending and never buffered, so that a crash keeps what ran. The variable
-// is taken out of the environment at once: a runner that a test starts finds no report to write into. `end` is the
-// runner's exit status; it is missing when the runner did not get that far. Needs Node 20 and nothing else.
+// Lines go to $NANOBENCH_REPORT, opened for appending and never buffered, so that a crash keeps what ran; each begins
+// with its seal (see seal.py). The variable and the key of the seals are taken at once: a runner that a test starts finds
+// nothing to write with. `end` is the runner's exit status; it is missing when the runner did not get that far. Needs
+// Node 20 and nothing else.
 
 "use strict";
 
+const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
 
@@ -17,11 +19,27 @@ const LIMIT = 2000;
 const target = process.env.NANOBENCH_REPORT;
 const root = process.env.NANOBENCH_ROOT ?? process.cwd();
 delete process.env.NANOBENCH_REPORT;
-const descriptor = target ? fs.openSync(target, "a", 0o644) : null;
+let key = take();
+const descriptor = key ? fs.openSync(target, "a", 0o644) : null;
+
+function take() {
+  try {
+    const beside = path.join(path.dirname(target), "key");
+    const found = fs.readFileSync(beside, "latin1");
+    fs.unlinkSync(beside);
+    return found;
+  } catch {
+    return null;
+  }
+}
+
+const sealed = (text) => createHash("sha256").update(text).digest("hex");
 
 function line(document) {
   if (descriptor === null) return;
-  let rest = Buffer.from(`${JSON.stringify(document)}\n`);
+  const body = JSON.stringify(document);
+  let rest = Buffer.from(`${sealed(key + body)} ${body}\n`);
+  key = sealed(key);
   while (rest.length) rest = rest.subarray(fs.writeSync(descriptor, rest));
 }
 

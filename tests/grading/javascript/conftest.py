@@ -113,6 +113,6 @@ def run(
             scratch=tmp_path_factory.mktemp("scratch"),
         )
         suite = Suite(name="js", language="typescript", format=format, command=command, seconds=200)  # type: ignore[arg-type]
-        return grader.grade(workspace, [suite])
+        return grader.grade(workspace, suite)
 
     yield grade
