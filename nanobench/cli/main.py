@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from nanobench import __version__
-from nanobench.cli import build, doctor, gates, lock, run, shell, storage, task, verify
+from nanobench.cli import build, doctor, gates, lock, run, selftest, shell, storage, task, verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,6 +33,7 @@ app.add_typer(task.app, name="task")
 app.add_typer(storage.app, name="store")
 app.command()(shell.shell)
 app.command()(doctor.doctor)
+app.command()(selftest.selftest)
 
 
 def _version(asked: bool) -> None:

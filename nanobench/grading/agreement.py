@@ -1,11 +1,12 @@
 """Do the signals of a suite's run agree? The outcomes that were reported, the exit status, and the canaries. Pure.
 
-* A canary that must fail and did not, a report that is not our reporter's, and an exit status of 0 where something
-  failed or where the reporter did not get to its end: the signals **disagree**.
+* A canary that must fail and did not, a report that is not our reporter's, an exit status that is not what the
+  outcomes imply (0 exactly when nothing failed, and never before the reporter's end): the signals **disagree**.
 * A file's passes count when its canaries spoke: the one passed, the others failed. Where they are missing although
   the suite came to its end, that disagrees too. Where the suite was cut (a limit, a crash), the passes of that file
   are absent, and the rest stands: to hang is no fraud.
-* A status other than 0 is none by itself: some suites are red in every state, and it claims nothing.
+* Every suite is red, also where the patch is right: canaries failed in it. So a suite whose status is not 0 for a
+  reason of its own needs no exception.
 """
 
 from __future__ import annotations
@@ -89,11 +90,11 @@ def _disagreement(
     green = any(file.canaries.get(name) in _GREEN for file in files.values() for name in canaries.failing)
     if green:
         return "a test that must fail did not"
-    whole = finished.ended is Ended.EXITED
-    if whole and finished.exit_code == 0 and report.end is None:
-        return "exit status 0, and the reporter did not get to its end"
-    if whole and finished.exit_code == 0 and any(outcome in _RED for outcome in report.outcomes.values()):
-        return "exit status 0, and tests failed"
-    if whole and report.end is not None and unproved:
-        return "tests passed in a file whose canaries were not run"
-    return None
+    if finished.ended is not Ended.EXITED:
+        return None
+    if report.end is None:
+        return "exit status 0, and the reporter did not get to its end" if finished.exit_code == 0 else None
+    red = any(outcome in _RED for outcome in report.outcomes.values())
+    if red != (finished.exit_code != 0):
+        return "exit status 0, and tests failed" if red else "an exit status other than 0, and no test failed"
+    return "tests passed in a file whose canaries were not run" if unproved else None

@@ -10,22 +10,25 @@ outcomes, holds them.
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
-import string
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import frozen
 
 from nanobench.grading.interface import CANARIES
-from nanobench.model.task import Suite
+from nanobench.model.task import PathRules, Suite
+from nanobench.sources.kinds import kind_of
 from nanobench.store.plain import append_below
 
-_NAMES, _LETTERS = 5, 14
+_NAMES, _SYLLABLES = 5, 7
 
-_PYTHON = re.compile(r"(test_.*|.*_test)\.py")
-_JAVASCRIPT = re.compile(r"(.*[._-]tests?|.*[._-]spec|test|test[-_.].*)\.[cm]?[jt]sx?")
+_PYTHON = re.compile(r"(.*/)?(test_[^/]*|[^/]*_test)\.py")
+_BY_NAME = r"(.*[/._-])?(tests?|spec)"
+_JAVASCRIPT = re.compile(rf"({_BY_NAME}|(.*/)?__tests__/.*)\.[cm]?[jt]sx?")
+_NODE = re.compile(rf"{_BY_NAME}\.[cm]?[jt]sx?")
 
 
 @frozen(kw_only=True)
@@ -39,10 +42,10 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "pytest": Kind(text="pytest.py.txt", failing=(1, 2, 3), files=_PYTHON),
-    **{
-        name: Kind(text=f"{name}.js.txt", failing=(1, 2), files=_JAVASCRIPT)
-        for name in ("vitest", "jest", "mocha", "node-test")
-    },
+    "vitest": Kind(text="vitest.js.txt", failing=(1, 2), files=_JAVASCRIPT),
+    "jest": Kind(text="jest.js.txt", failing=(1, 2), files=_JAVASCRIPT),
+    "mocha": Kind(text="mocha.js.txt", failing=(1, 2), files=_JAVASCRIPT),
+    "node-test": Kind(text="node-test.js.txt", failing=(1, 2), files=_NODE),
 }
 """By the format of a suite."""
 
@@ -75,22 +78,34 @@ NONE = Canaries(files=frozenset(), passing="", failing=frozenset())
 """No canaries at all."""
 
 
-def place(workspace: Path, suite: Suite, *tiers: Iterable[str]) -> Canaries:
-    """Put canaries with new names into the test files of the suite's format.
+def place(workspace: Path, suite: Suite, rules: PathRules) -> Canaries:
+    """Put canaries with new names into every test file of the suite's format.
 
     Args:
-        workspace: a tree in which nothing has run yet; changed in place.
-        tiers: paths of files in it; those of the first tier that has any are taken. What is no regular file, or has a
-            link above it, is passed over.
+        workspace: a tree in which nothing has run yet; changed in place. No link in it is followed.
+        rules: the task's overrides of the path rules.
     """
     kind = KINDS[suite.format]
-    names = ["".join(secrets.choice(string.ascii_lowercase) for _ in range(_LETTERS)) for _ in range(_NAMES)]
+    names = [_name() for _ in range(_NAMES)]
     text = re.sub("@([0-9])@", lambda match: names[int(match[1])], (CANARIES / kind.text).read_text("ascii"))
-    fitting = ([path for path in tier if kind.files.fullmatch(path.rpartition("/")[2])] for tier in tiers)
+    files = (path for path in _tests_in(workspace, rules) if kind.files.fullmatch(path))
     return Canaries(
-        files=frozenset(
-            path for path in next(filter(None, fitting), []) if append_below(workspace, path, text.encode("ascii"))
-        ),
+        files=frozenset(path for path in files if append_below(workspace, path, text.encode("ascii"))),
         passing=names[0],
         failing=frozenset(names[number] for number in kind.failing),
     )
+
+
+def _name() -> str:
+    """Letters that could be a word."""
+    return "".join(secrets.choice("bdfgklmnprstvz") + secrets.choice("aeiou") for _ in range(_SYLLABLES))
+
+
+def _tests_in(workspace: Path, rules: PathRules) -> Iterator[str]:
+    """The files that the path rules call tests, by their paths below the workspace."""
+    for folder, folders, files in os.walk(workspace):
+        folders[:] = sorted(set(folders) - {".git", "node_modules"})
+        for name in sorted(files):
+            path = os.path.relpath(f"{folder}/{name}", workspace)
+            if kind_of(os.fsencode(path), rules) == "test":
+                yield path

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from attrs import field, frozen
@@ -20,9 +19,6 @@ from nanobench.model.fixture import Assertion
 from nanobench.model.task import PathRules, Suite
 from nanobench.sandbox.interface import Engine, Mount
 from nanobench.sources.gitbox import Gitbox
-from nanobench.sources.kinds import kind_of
-from nanobench.sources.patch import sections
-from nanobench.sources.quoting import display
 from nanobench.store.files import passing_folder
 
 
@@ -48,22 +44,6 @@ class Arena:
     env: Mapping[str, str]
     formats: Mapping[str, ReportFormat] = field(default=FORMATS)
     mounts: tuple[Mount, ...] = ()
-
-    @property
-    def changed_tests(self) -> tuple[str, ...]:
-        """The files that the test patch creates or changes."""
-        parts = sections(self.tests, where="test patch")
-        return tuple(display(part.path) for part in parts if part.change != "delete")
-
-    def base_tests(self) -> Iterator[str]:
-        """The files of the base that the path rules call tests, sorted."""
-        for folder, folders, files in os.walk(self.workspace):
-            folders[:] = sorted(set(folders) - {".git", "node_modules"})
-            below = os.path.relpath(folder, self.workspace)
-            for name in sorted(files):
-                path = os.path.normpath(f"{below}/{name}")
-                if kind_of(os.fsencode(path), self.rules) == "test":
-                    yield path
 
 
 @frozen(kw_only=True)
@@ -101,7 +81,7 @@ def try_patch(arena: Arena, patch: bytes, *, said: str | None = None, scratch: P
         with passing_folder(scratch, "suite-") as room:  # what one suite does to its files is not seen by another
             own = fresh_workspace(workspace, room / "workspace")
             arena.engine.own(own)
-            canaries = place(own, suite, arena.changed_tests, arena.base_tests())
+            canaries = place(own, suite, arena.rules)
             grading = grading.joined(grader.grade(own, suite, canaries))
     claim = Claim(patch=patch, said=said, answer=arena.answer)
     return Trial(grading=grading.joined(assert_all(arena.assertions, claim, grader, workspace)), tree=tree)

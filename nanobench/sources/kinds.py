@@ -103,18 +103,10 @@ TABLE: tuple[tuple[Kind, tuple[str, ...]], ...] = (
 
 STEERING = (
     # Python: what pytest and the interpreter itself read or run before any test.
-    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
-    *(
-        "pyproject.toml",
-        "sitecustomize.py",
-        "usercustomize.py",
-        "*.pth",
-        "*.egg-info/",
-        "*.dist-info/",
-        ".coveragerc",
-    ),
+    *("pytest.toml", ".pytest.toml", "setup.cfg", "pyproject.toml", "sitecustomize.py", "usercustomize.py"),
+    *("*.pth", "*.egg-info/", "*.dist-info/"),
     # JavaScript and TypeScript: scripts, runners, what turns test files into programs, installed modules.
-    *("package.json", ".mocharc.*", "jest.config.*", "vitest.config.*", "vitest.workspace.*", "vite.config.*"),
+    *("package.json", "vitest.workspace.*", "vite.config.*"),
     *("babel.config.*", ".babelrc*", ".swcrc", "tsconfig*.json", "jsconfig.json", ".npmrc", ".pnpmfile.*"),
     *("pnpm-workspace.yaml", ".yarnrc*", "bunfig.toml", "node_modules/"),
     # Any language.

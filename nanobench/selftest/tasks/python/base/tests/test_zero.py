@@ -1,0 +1,5 @@
+from toy import double
+
+
+def test_zero():
+    assert double(0) == 0
