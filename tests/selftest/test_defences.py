@@ -63,7 +63,7 @@ DEFENCES: dict[str, Defence] = {
     "passes count where the canaries spoke": Defence(
         lambda patch: patch.setattr(agreement, "_spoke", lambda *_: True),
         "python",
-        "tests pass unseen, but for the canaries, which never end",
+        "tests pass unseen, but for the canaries, which come last and never end",
     ),
     "the exit status": Defence(
         lambda patch: patch.setattr(agreement, "_disagreement", lambda *_, **__: None),
