@@ -16,12 +16,13 @@ from nanobench.ecosystems.online import Online
 from nanobench.ecosystems.python import target_of
 from nanobench.ecosystems.workshop import Workshop
 from nanobench.formats.converter import structure, unstructure
+from nanobench.grading.canary import NONE, place
 from nanobench.grading.suites import Grader, Grading
 from nanobench.image.realise import Locks, realise_environment
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Limits, NodeRequest
 from nanobench.model.lock import Package
-from nanobench.model.task import Suite
+from nanobench.model.task import PathRules, Suite
 
 EPOCH = 1_700_000_000
 REQUEST = NodeRequest(
@@ -92,11 +93,13 @@ def modules(
 def run(
     bench: Workbench, layers: tuple[Path, ...], modules: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Run]:
-    """Grade a tree of these files by a command in this format, as the suite ``js``."""
+    """Grade a tree of these files by a command in this format, as the suite ``js``; with canaries where asked for."""
     workspace = tmp_path_factory.mktemp("workspace")
     shutil.copytree(modules, workspace / "node_modules", symlinks=True)
 
-    def grade(format: str, files: dict[str, str], *command: str, env: dict[str, str] | None = None) -> Grading:
+    def grade(
+        format: str, files: dict[str, str], *command: str, env: dict[str, str] | None = None, canaried: bool = False
+    ) -> Grading:
         for path in workspace.iterdir():
             if path.name != "node_modules":
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -104,6 +107,8 @@ def run(
             file = workspace / path_
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content)
+        suite = Suite(name="js", language="typescript", format=format, command=command, seconds=200)  # type: ignore[arg-type]
+        canaries = place(workspace, suite, PathRules()) if canaried else NONE
         bench.engine.own(workspace)
         grader = Grader(
             engine=bench.engine,
@@ -112,7 +117,6 @@ def run(
             env=env or {},
             scratch=tmp_path_factory.mktemp("scratch"),
         )
-        suite = Suite(name="js", language="typescript", format=format, command=command, seconds=200)  # type: ignore[arg-type]
-        return grader.grade(workspace, suite)
+        return grader.grade(workspace, suite, canaries)
 
     yield grade
