@@ -27,8 +27,8 @@ class Arena:
     """Everything that grading a task's patches needs and that stays the same from patch to patch.
 
     ``workspace`` is the pristine one of the task layer; ``tests`` the test patch; ``trees`` the image's layers;
-    ``solution_files`` what the golden patch changes; ``answer`` the right answer, if the task asks for one; ``formats``
-    read the suites' reports, and ``mounts`` are there while tests run.
+    ``solution_files`` what the golden patch changes; ``answer`` the right answer, if the task asks for one;
+    ``formats`` read the suites' reports, and ``mounts`` are there while tests run.
     """
 
     engine: Engine
