@@ -8,7 +8,7 @@ BENCH_ARGS ?=
 FUZZ_ARGS ?=
 NANOBENCH := .venv/bin/nanobench
 
-.PHONY: setup demo test lint lock run verify bench fuzz golden clean
+.PHONY: setup demo test attacks lint lock run verify bench fuzz golden clean
 
 setup: .venv/ready
 
@@ -29,6 +29,10 @@ demo: setup
 
 test: setup
 	.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+# Every published attack on the grader: a table, and an error when one came to something else than it should.
+attacks: setup
+	$(NANOBENCH) selftest --attacks
 
 lint: setup
 	.venv/bin/ruff check .
