@@ -12,12 +12,14 @@ from attrs import evolve
 
 from nanobench.audit.rescore import RawFiles, rescore
 from nanobench.errors import CannotTell
+from nanobench.formats.converter import structure
+from nanobench.formats.documents import dump_json
 from nanobench.gateway.exchange import Bytes, Exchange, Fault
 from nanobench.gateway.transcript import read_transcript
 from nanobench.harness.contract import CONTRACTS
 from nanobench.image.realise import Locks
 from nanobench.model.provider import Arm
-from nanobench.model.result import Attempt, Cause, CellResult, Usage
+from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Usage
 
 
 @pytest.fixture
@@ -236,3 +238,17 @@ def test_a_seed_that_the_transcript_does_not_show_pinned_nothing(problems: Calla
     arm = Arm(temperature=1, seed=7)
     assert problems(arm=arm, seed=7, sampling_pinned=False) == []
     assert problems(arm=arm, seed=7) == ["sampling_pinned: published True, computed False"]
+
+
+def test_tampering_that_the_record_does_not_show_or_the_cause_hides_is_named(
+    problems: Callable[..., list[str]], cell: Any
+) -> None:
+    _, raw = cell
+    tampered = (Attempt(number=1, cause=Cause.GRADER_TAMPERED),)
+    said = problems(cause=Cause.GRADER_TAMPERED, attempts=tampered)
+    assert said == ["cause: published grader_tampered, the signals of its grading agree"]
+    record = json.loads(raw.outcomes)
+    record["suite"][0]["disagreement"] = "a test that must fail did not"
+    shown = {"outcomes": dump_json(structure(record, GradingRecord, where="test"))}
+    assert problems(raw=shown) == ["cause: published finished, the signals of its grading disagree"]
+    assert problems(raw=shown, cause=Cause.GRADER_TAMPERED, attempts=tampered) == []

@@ -61,3 +61,16 @@ def test_a_suite_whose_command_breaks_is_refused(case: Case, tmp_path: Path) -> 
     with pytest.raises(Refused) as refused:
         VerificationGate().check(evolve(case, base=trials["base"], golden=trials["golden"]))
     assert refused.value.code == "NB_NO_TARGET"
+
+
+def test_signals_that_disagree_are_a_reason_and_so_is_a_suite_of_targets_that_no_canary_watched(case: Case) -> None:
+    (suite,) = case.golden.grading.record.suite
+    assert suite.vouched > 0
+    unseen = with_record(
+        case.golden, suite=(evolve(suite, vouched=0, disagreement="exit status 0, and tests failed"),)
+    )
+    finding = VerificationGate().check(evolve(case, golden=unseen))
+    assert finding.verdict == "fail"
+    first, second = finding.reasons
+    assert first == "golden: the signals of python: exit status 0, and tests failed"
+    assert second.startswith("suite python: no canary was run in it")

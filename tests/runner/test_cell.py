@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
 
-from nanobench.errors import MachineFailure
+from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.documents import read_json
 from nanobench.gateway.budget import Budget
 from nanobench.gateway.scripted.behaviours import scripted_provider
 from nanobench.gateway.upstream import Pins
-from nanobench.grading.trial import fresh_workspace
+from nanobench.grading.trial import fair_trial, fresh_workspace
 from nanobench.harness.invocation import invocation
 from nanobench.harness.session import Seat, Session, run_agent
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Digest
-from nanobench.model.result import Cause, Cell, CellResult, GradingRecord
+from nanobench.model.result import Cause, Cell, CellResult, GradingRecord, Mode
 from nanobench.runner import cell as module
 from nanobench.runner.cell import attempt_cell
 from nanobench.runner.providers import Scripted
 from nanobench.runner.stage import Stage
+from nanobench.scoring.causes import policy
+from nanobench.sources.difference import take_patch
+from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.patch import affected_paths
 
 
@@ -38,7 +42,7 @@ def session(stage: Stage, seat: Seat, bench: Workbench, tmp_path_factory: pytest
 
 @pytest.fixture
 def attempt(session: Session, stage: Stage, bench: Workbench, demo: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    def make(cause: Cause = Cause.FINISHED, patch: bytes = b"") -> CellResult:
+    def make(cause: Cause = Cause.FINISHED, patch: bytes = b"", mode: Mode = "hinted") -> CellResult:
         files = affected_paths(patch, where="patch") if patch.startswith(b"diff") else ()
         left = evolve(
             session,
@@ -47,7 +51,7 @@ def attempt(session: Session, stage: Stage, bench: Workbench, demo: str, monkeyp
         )
         monkeypatch.setattr(module, "run_agent", lambda *_, **__: left)
         own = stage.locked.harness.value.name
-        cell = Cell(task=demo, harness=own, provider="nop", model="nop", mode="hinted", repeat=0)
+        cell = Cell(task=demo, harness=own, provider="nop", model="nop", mode=mode, repeat=0)
         return attempt_cell(
             stage, cell, Scripted(behaviour="nop", models=("nop",)), number=3, budget=Budget(), bench=bench
         )
@@ -68,7 +72,7 @@ def test_the_golden_patch_resolves_and_everything_is_kept(attempt: Any, stage: S
 
 
 def test_a_run_that_is_not_the_agents_to_lose_is_not_graded(attempt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "try_patch", None)
+    monkeypatch.setattr(module, "fair_trial", None)
     result = attempt(cause=Cause.PROVIDER_FAILED)
     assert (result.cause, result.score, result.blobs.outcomes) == (Cause.PROVIDER_FAILED, None, None)
 
@@ -88,6 +92,29 @@ def test_without_a_machine_to_run_on_there_is_no_result(attempt: Any, monkeypatc
     def broken(*_: Any, **__: Any) -> Any:
         raise MachineFailure("NB_ENGINE", "no sandbox")
 
-    monkeypatch.setattr(module, "try_patch", broken)
+    monkeypatch.setattr(module, "fair_trial", broken)
     with pytest.raises(MachineFailure):
         attempt()
+
+
+def test_a_patch_that_makes_the_signals_disagree_is_worth_nothing_and_counts(
+    attempt: Any, stage: Stage, bench: Workbench, tmp_path: Path
+) -> None:
+    workspace = fresh_workspace(stage.place.image.workspace, tmp_path / "workspace")
+    with (workspace / "unidiff/patch.py").open("a") as file:
+        file.write("import os; os._exit(0)\n")
+    (tmp_path / "git").mkdir()
+    gitbox = Gitbox(engine=bench.engine, layers=stage.place.image.trees, scratch=tmp_path / "git")
+    result = attempt(patch=take_patch(gitbox, workspace).patch, mode="navigation")
+    assert (result.cause, result.score.value, result.score.resolved) == (Cause.GRADER_TAMPERED, "0.0", False)
+    assert "exit status 0" in result.attempts[0].detail and "finished" in result.attempts[0].detail
+    assert policy(result.cause).denominator == "valid"
+
+
+def test_signals_that_disagree_without_the_patch_too_are_the_graders_failure(stage: Stage, tmp_path: Path) -> None:
+    arena = stage.place.arena
+    silent = ("sh", "-c", '"$@"; exit 0', "sh", *arena.suites[0].command)
+    broken = evolve(arena, suites=(evolve(arena.suites[0], command=silent),))
+    with pytest.raises(Refused) as refused:
+        fair_trial(broken, stage.place.change.golden, scratch=tmp_path)
+    assert (refused.value.code, refused.value.details) == ("NB_GRADER", ("python: exit status 0, and tests failed",))
