@@ -26,7 +26,10 @@ _REMEDIES = {
     "reference": "the repository must know nothing beyond the base: make it of the base tree alone",
     "alternates": "the repository must hold its objects itself",
 }
-_AGENT = "the agent's closure has it: lock the harness as of an earlier date, or an older Nanocoder"
+_AGENT = (
+    "the agent's closure has it: name an older Nanocoder as the task's harness, locked as of a day before the release "
+    "that has the solution (nanobench lock --nanocoder VERSION --before DATE)"
+)
 _OTHER = "an object that is not the base's: make the repository of the base tree alone"
 _UNREAD = "it is packed beyond all bounds: keep it out of the image"
 _MOST_PACKAGE_JSON = 1 << 20
