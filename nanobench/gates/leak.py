@@ -27,8 +27,8 @@ _REMEDIES = {
     "alternates": "the repository must hold its objects itself",
 }
 _AGENT = (
-    "the agent's closure has it: name an older Nanocoder as the task's harness, locked as of a day before the release "
-    "that has the solution (nanobench lock --nanocoder VERSION --before DATE)"
+    "the agent's closure has it: name an older Nanocoder as the task's harness, locked as of a day before the "
+    "release with the solution (nanobench lock --nanocoder VERSION --before DATE)"
 )
 _OTHER = "an object that is not the base's: make the repository of the base tree alone"
 _UNREAD = "it is packed beyond all bounds: keep it out of the image"
