@@ -1,7 +1,8 @@
 """Do the signals of a suite's run agree? The outcomes that were reported, the exit status, and the canaries. Pure.
 
 * A canary that must fail and did not, a report that is not our reporter's, an exit status that is not what the
-  outcomes imply (0 exactly when nothing failed, and never before the reporter's end): the signals **disagree**.
+  outcomes imply (0 exactly when tests passed and none failed, and never before the reporter's end): the signals
+  **disagree**.
 * A file's passes count when its canaries spoke: the one passed, the others failed. Where they are missing although
   the suite came to its end, that disagrees too. Where the suite was cut (a limit, a crash), the passes of that file
   are absent, and the rest stands: to hang is no fraud.
@@ -95,6 +96,8 @@ def _disagreement(
     if report.end is None:
         return "exit status 0, and the reporter did not get to its end" if finished.exit_code == 0 else None
     red = any(outcome in _RED for outcome in report.outcomes.values())
-    if red != (finished.exit_code != 0):
-        return "exit status 0, and tests failed" if red else "an exit status other than 0, and no test failed"
+    if red and finished.exit_code == 0:
+        return "exit status 0, and tests failed"
+    if not red and finished.exit_code != 0 and Outcome.PASSED in report.outcomes.values():
+        return "an exit status other than 0, and tests that passed alone"
     return "tests passed in a file whose canaries were not run" if unproved else None

@@ -70,7 +70,11 @@ def test_the_exit_status_is_what_the_outcomes_imply() -> None:
     assert seen(failed, status=2, canaries=NONE).disagreement is None
     green = {"t::a": Outcome.PASSED}
     assert seen(green, status=0, canaries=NONE).disagreement is None
-    assert seen(green, status=1, canaries=NONE).disagreement == "an exit status other than 0, and no test failed"
+    assert (
+        seen(green, status=1, canaries=NONE).disagreement
+        == "an exit status other than 0, and tests that passed alone"
+    )
+    assert seen({"t::a": Outcome.SKIPPED}, status=5, canaries=NONE).disagreement is None
 
 
 def test_a_report_that_is_not_ours_disagrees_in_its_own_words() -> None:
