@@ -12,6 +12,7 @@ from nanobench.errors import CannotTell
 from nanobench.formats.digest import sha256_hex
 from nanobench.gates.contamination import dated
 from nanobench.gates.explain import Said, judgement_of, locked_judgement
+from nanobench.gates.fairness import told_files
 from nanobench.gates.interface import Finding
 from nanobench.gates.judge import words
 from nanobench.gates.schema import schema_problems
@@ -57,6 +58,7 @@ def check(
     }
     lines = [f"{task}: {'not ' if problems else ''}well-formed", *(f"  - {p}" for p in problems)]
     lines += [f"  {line}" for line in words("contamination", when)]
+    lines += [f"  ! {told}" for told in told_files(task, statement, spec.value.required_files)]
     common.show(facts, "\n".join((*lines, f"  → nanobench lock {task}")), as_json=as_json)
     if problems or when.verdict == "fail":
         raise typer.Exit(1)

@@ -14,7 +14,7 @@ from nanobench.harness.closure import build_closure
 from nanobench.harness.lock import lock_harness, lock_name, request_for
 from nanobench.harness.realise import realise_closure
 from nanobench.image.workbench import Workbench
-from nanobench.model.lock import HarnessLock, HarnessRequest
+from nanobench.model.lock import LOCK_REVISION, HarnessLock, HarnessRequest
 from nanobench.project.files import Project
 
 
@@ -59,7 +59,7 @@ def keep_or_lock_harness(
         Refused: ``NB_HARNESS_VERSION`` for a name whose version this program cannot lock.
     """
     if old is not None and not {"harness", "recipe"} & set(upgrade):
-        return old, realise_closure(old, online=online, bench=bench)
+        return evolve(old, revision=LOCK_REVISION), realise_closure(old, online=online, bench=bench)
     request = old.original if old is not None else request_for(name.removeprefix("nanocoder-"))
     if lock_name(request) != name:
         raise Refused("NB_HARNESS_VERSION", f"no harness is called {name!r}", hint=f"use {lock_name(request)}")

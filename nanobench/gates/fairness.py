@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from nanobench.gates.interface import WARNINGS, Case, Finding
-from nanobench.gates.names import Added, added_lines, names_in, unknown_at
+from nanobench.gates.names import Added, added_lines, names_in, names_of_code, unknown_at
 from nanobench.model.fields import Document
 
 THIN = 5
@@ -44,7 +44,7 @@ class FairnessGate:
 
 
 def _names(lines: Iterable[Added]) -> set[str]:
-    return {name for line in lines for name in names_in(line.text)}
+    return {name for line in lines for name in names_of_code(line.text)}
 
 
 def _demanded(case: Case, introduced: frozenset[str]) -> list[tuple[str, Added]]:
@@ -92,13 +92,23 @@ def _idle_suites(case: Case) -> Iterator[str]:
 
 def _told(case: Case, introduced: frozenset[str]) -> Iterator[str]:
     """Where the statement names a file that must be changed, or what only the golden patch introduces."""
-    for number, line in enumerate(case.statement.splitlines(), 1):
-        place = f"tasks/{case.task.id}/statement.md:{number}"
-        for file in case.required_files:
-            if file.encode() in line:
-                yield f"{place}: names the required file {file}"
+    yield from told_files(case.task.id, case.statement, case.required_files)
+    for place, line in _lines(case.task.id, case.statement):
         for name in sorted(names_in(line) & introduced):
             yield f"{place}: names {name}, which only the golden patch introduces"
+
+
+def told_files(task_id: str, statement: bytes, required_files: Iterable[str]) -> Iterator[str]:
+    """Where a statement names a file that must be changed."""
+    for place, line in _lines(task_id, statement):
+        for file in required_files:
+            if file.encode() in line:
+                yield f"{place}: names the required file {file}"
+
+
+def _lines(task_id: str, statement: bytes) -> Iterator[tuple[str, bytes]]:
+    for number, line in enumerate(statement.splitlines(), 1):
+        yield f"tasks/{task_id}/statement.md:{number}", line
 
 
 def _some(warnings: Iterable[str]) -> list[str]:

@@ -10,10 +10,15 @@ from nanobench.errors import CannotTell, MachineFailure, NanobenchError
 from nanobench.formats import json
 from nanobench.formats.converter import unstructure
 from nanobench.formats.digest import document_sha256, sha256_hex, split
+from nanobench.gates.adequacy import AdequacyGate
+from nanobench.gates.contamination import ContaminationGate
+from nanobench.gates.fairness import FairnessGate
+from nanobench.gates.flakiness import FlakinessGate
 from nanobench.gates.harness import HarnessGate
 from nanobench.gates.hermetic import HermeticGate
 from nanobench.gates.image import ImageGate
 from nanobench.gates.interface import Case, Finding, Gate
+from nanobench.gates.repository import RepositoryGate
 from nanobench.gates.schema import SchemaGate
 from nanobench.gates.source import SourceGate
 from nanobench.gates.tools import TOOLS
@@ -25,9 +30,14 @@ from nanobench.model.lock import LOCK_REVISION, RECIPE, GateVerdict, Verdict
 GATES: tuple[Gate, ...] = (
     SchemaGate(),
     SourceGate(),
+    RepositoryGate(),
+    ContaminationGate(),
     ImageGate(),
     HarnessGate(),
     VerificationGate(),
+    FlakinessGate(),
+    AdequacyGate(),
+    FairnessGate(),
     HermeticGate(),
 )
 """In the order in which they are reported."""

@@ -18,6 +18,11 @@ MAX_FILE = 1 << 20
 """Bytes of a file of the base in which names are looked for."""
 
 _NAME = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]{3,}")
+_COMMENT = re.compile(rb"\s*(#|//|/?\*).*|\s(#|//)\s.*")
+_IN_CODE = re.compile(
+    rb"(?:\b(?:class|const|def|enum|fn|func|function|interface|let|struct|trait|type|var)\s+|\.)([A-Za-z_$][\w$]{3,})"
+    rb"|([A-Za-z_$][\w$]{3,})(?=\(|\s*=|:\s)"
+)
 _IMPORT = re.compile(rb"\s*(from\s+\S+\s+)?import\b|.*\brequire\(|\s*(export|\}).*\bfrom\s+['\"]|\s*use\s")
 
 
@@ -51,6 +56,12 @@ def added_lines(patch: bytes, *, where: str) -> Iterator[Added]:
 def names_in(text: bytes) -> set[str]:
     """The identifiers of four letters and more."""
     return {name.decode() for name in _NAME.findall(text)}
+
+
+def names_of_code(line: bytes) -> set[str]:
+    """The identifiers that a line defines, calls, sets or takes from something: words of prose are none."""
+    found = _IN_CODE.findall(_COMMENT.sub(b"", line))
+    return {(defined or used).decode() for defined, used in found}
 
 
 def unknown_at(base: Path, names: Iterable[str]) -> frozenset[str]:

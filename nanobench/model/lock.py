@@ -30,7 +30,7 @@ from nanobench.model.fixture import LockedFiles
 from nanobench.model.upstream import LockedUpstream
 
 LOCK_VERSION: Final = 1
-LOCK_REVISION: Final = 1
+LOCK_REVISION: Final = 2
 RECIPE: Final = 2
 PLATFORM: Final = "linux/amd64"
 
