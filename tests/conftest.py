@@ -35,6 +35,7 @@ from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Limits
 from nanobench.model.fields import Digest
 from nanobench.model.lock import (
+    LOCK_REVISION,
     RECIPE,
     EnvironmentLock,
     GateVerdict,
@@ -134,7 +135,7 @@ def task_lock() -> TaskLock:
     """A task lock in which every gate passed."""
     return TaskLock(
         version=1,
-        revision=1,
+        revision=LOCK_REVISION,
         recipe=RECIPE,
         task="x",
         spec_sha256=document_sha256({"id": "x"}),
@@ -159,7 +160,7 @@ def task_lock() -> TaskLock:
         limits=Limits(),
         env={},
         tests=LockedTests(fail_to_pass=("py|t::a",), pass_to_pass=("py|t::b",)),
-        gate=tuple(GateVerdict(name=n, verdict="pass", evidence_sha256=ZERO) for n in REVISION_GATES[1]),
+        gate=tuple(GateVerdict(name=n, verdict="pass", evidence_sha256=ZERO) for n in REVISION_GATES[LOCK_REVISION]),
         original={"id": "x"},
     )
 

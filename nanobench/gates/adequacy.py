@@ -14,13 +14,13 @@ from attrs import evolve, frozen
 
 from nanobench.errors import Refused
 from nanobench.gates.interface import WARNINGS, Case, Finding
+from nanobench.gates.mutations import mutated
 from nanobench.grading.many import Attempt, try_all
 from nanobench.grading.trial import Arena, Trial
 from nanobench.model.fields import Document
 from nanobench.scoring.score import passes
 from nanobench.sources.hunks import Hunk, hunks_of, with_hunks
 from nanobench.sources.kinds import kind_of
-from nanobench.sources.mutations import mutated
 from nanobench.sources.patch import Section, joined, sections
 from nanobench.sources.quoting import display
 from nanobench.store.plain import read_below

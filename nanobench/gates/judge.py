@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import cache
+from pathlib import Path
 
 from attrs import frozen
 
+from nanobench import leaks
 from nanobench.errors import CannotTell, MachineFailure, NanobenchError
 from nanobench.formats import json
 from nanobench.formats.converter import unstructure
@@ -18,6 +21,7 @@ from nanobench.gates.harness import HarnessGate
 from nanobench.gates.hermetic import HermeticGate
 from nanobench.gates.image import ImageGate
 from nanobench.gates.interface import Case, Finding, Gate
+from nanobench.gates.leak import LeakGate
 from nanobench.gates.repository import RepositoryGate
 from nanobench.gates.schema import SchemaGate
 from nanobench.gates.source import SourceGate
@@ -34,6 +38,7 @@ GATES: tuple[Gate, ...] = (
     ContaminationGate(),
     ImageGate(),
     HarnessGate(),
+    LeakGate(),
     VerificationGate(),
     FlakinessGate(),
     AdequacyGate(),
@@ -41,6 +46,8 @@ GATES: tuple[Gate, ...] = (
     HermeticGate(),
 )
 """In the order in which they are reported."""
+
+_RULES = (Path(__file__).parent, Path(leaks.__file__).parent)
 
 
 @frozen(kw_only=True)
@@ -80,7 +87,7 @@ def judge_all(case: Case, *, afresh: bool = False) -> tuple[Judged, ...]:
 
 def _judge(gate: Gate, case: Case, *, afresh: bool) -> Judged:
     store = case.bench.store
-    recipe = document_sha256({"gate": gate.name, "revision": LOCK_REVISION, "recipe": RECIPE, **_facts(case)})
+    recipe = _recipe(gate, case)
     known = None if afresh else store.recall(recipe)
     if known is not None and store.has(Digest(known["evidence"])):
         evidence = Digest(known["evidence"])
@@ -107,6 +114,23 @@ def _ask(gate: Gate, case: Case) -> Finding:
         return Finding(verdict=verdict, evidence={"error": error.code}, reasons=reasons, remedy=error.hint)
 
 
+def _recipe(gate: Gate, case: Case) -> str:
+    facts = _facts(case)
+    read = {key: facts[key] for key in _READ.get(gate.name, facts)}
+    rules = {"revision": LOCK_REVISION, "recipe": RECIPE, "rules": _rules_sha256()}
+    return document_sha256({"gate": gate.name, **rules, **read})
+
+
+_TESTS = ("image", "engine", "arena", "golden", "test", "reporters", "tools")
+_READ: dict[str, tuple[str, ...]] = {
+    "image": ("image", "engine"),
+    "flakiness": _TESTS,
+    "adequacy": _TESTS,
+    "hermetic": ("image", "engine"),
+}
+"""What a gate's answer depends on, where that is less than everything: these are the slow ones."""
+
+
 def _facts(case: Case) -> Document:
     """Everything that a gate's answer may depend on, by digest."""
     return {
@@ -122,4 +146,20 @@ def _facts(case: Case) -> Document:
         "golden": sha256_hex(case.change.golden),
         "test": sha256_hex(case.change.test),
         "reporters": reporters_sha256(),
+        "arena": {
+            "suites": [unstructure(suite) for suite in case.arena.suites],
+            "assertions": [unstructure(assertion) for assertion in case.arena.assertions],
+            "answer": case.arena.answer or "",
+            "paths": unstructure(case.arena.rules),
+            "limits": unstructure(case.arena.limits),
+            "env": dict(case.arena.env),
+            "quarantine": list(case.task.quarantine),
+        },
     }
+
+
+@cache
+def _rules_sha256() -> str:
+    """The digest of the gates themselves: what older ones said is not what these say."""
+    files = sorted(file for room in _RULES for file in room.glob("*.py"))
+    return document_sha256({f"{file.parent.name}/{file.name}": sha256_hex(file.read_bytes()) for file in files})

@@ -14,8 +14,8 @@ from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, Harness
 REVISION_GATES: dict[int, tuple[str, ...]] = {
     1: ("schema", "source", "image", "harness", "verification", "hermetic"),
     2: (
-        *("schema", "source", "repository", "contamination", "image", "harness", "verification", "flakiness"),
-        *("adequacy", "fairness", "hermetic"),
+        *("schema", "source", "repository", "contamination", "image", "harness", "leak", "verification"),
+        *("flakiness", "adequacy", "fairness", "hermetic"),
     ),
 }
 """Lock revision → the gates that must have passed. Each later gate raises the revision."""

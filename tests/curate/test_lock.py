@@ -18,9 +18,10 @@ from nanobench.harness.session import run_agent
 from nanobench.image.rebuild import rebuild
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Digest
-from nanobench.model.lock import RECIPE, EnvironmentLock, TaskLock
+from nanobench.model.lock import LOCK_REVISION, RECIPE, EnvironmentLock, TaskLock
 from nanobench.model.result import Cause
 from nanobench.project.files import Project
+from nanobench.project.stale import REVISION_GATES
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.interface import Finished, Request
 from nanobench.store.store import Store
@@ -176,10 +177,7 @@ def test_the_gate_that_fails_is_named_alone_with_reason_and_remedy_and_no_lock_i
     error = done.document["error"]
     assert (error["code"], error["where"]) == ("NB_GATE_FAILED", f"tasks/{demo}")
     verdicts = [line.split() for line in error["details"] if not line.startswith(" ")]
-    assert dict(verdicts) == {
-        name: "fail" if name == gate else "pass"
-        for name in ("schema", "source", "image", "harness", "verification", "hermetic")
-    }
+    assert dict(verdicts) == {name: "fail" if name == gate else "pass" for name in REVISION_GATES[LOCK_REVISION]}
     assert any(reason in line for line in error["details"])
     assert any("→" in line and remedy in line for line in error["details"])
     assert files(copied) == before

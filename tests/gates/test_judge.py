@@ -112,6 +112,24 @@ def test_a_pass_is_only_remembered_for_the_same_facts(judged: Any, toy: Case, fa
     assert len(gate.asked) == 2
 
 
+@pytest.mark.parametrize(("name", "asked"), [("flakiness", 1), ("hermetic", 1), ("fairness", 2)])
+def test_what_a_slow_gate_does_not_read_does_not_ask_it_again(judged: Any, name: str, asked: int) -> None:
+    gate = Double(name, PASS)
+    judged(gate)
+    judged(gate, statement=b"another")
+    assert len(gate.asked) == asked
+
+
+def test_asked_afresh_nothing_is_recalled(toy: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate: Any = Double("gate", PASS)
+    monkeypatch.setattr(judge, "GATES", (gate,))
+    (first,) = judge.judge_all(toy)
+    (again,) = judge.judge_all(toy, afresh=True)
+    (recalled,) = judge.judge_all(toy)
+    assert len(gate.asked) == 2
+    assert (first.seconds is None, again.seconds is None, recalled.seconds is None) == (False, False, True)
+
+
 def test_an_error_is_a_failure_and_a_missing_input_no_verdict(judged: Any) -> None:
     refusal = Refused("NB_X", "it is wrong", details=("here", "there"), hint="mend it")
     found = judged(Double("refused", refusal), Double("missing", CannotTell("NB_Y", "it is not here")))

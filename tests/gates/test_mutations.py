@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanobench.sources.mutations import mutated
+from nanobench.gates.mutations import mutated
 
 
 @pytest.mark.parametrize(
