@@ -9,6 +9,7 @@ import typer
 from nanobench.cli import common
 from nanobench.cli.locked import current, keep, of_task
 from nanobench.ecosystems.fetch import fetch as fetch_packages
+from nanobench.gates.tools import TOOLS
 from nanobench.harness.realise import fetch_closure, realise_closure
 from nanobench.image.realise import packages_of, realise
 from nanobench.image.sources import bring
@@ -70,8 +71,9 @@ def fetch(
         for task in _named(found, tasks):
             locked = current(found, task)
             locks = locked.locks
-            packages = (*packages_of(locks), *locked.harness.value.package)
-            fetch_packages(packages_of(locks), files, online=online, say=common.say, progress=common.talk.fetched)
+            pinned = (*packages_of(locks), *TOOLS)
+            packages = (*pinned, *locked.harness.value.package)
+            fetch_packages(pinned, files, online=online, say=common.say, progress=common.talk.fetched)
             fetch_closure(locked.harness.value, files, online=online, say=common.say, progress=common.talk.fetched)
             bring(locks.source, files, online=online, say=common.say)
             keep(locked, files)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
+from nanobench.gates.tools import TOOLS
 from nanobench.harness.contract import contract_of
 from nanobench.image.keep import kept_by, kept_by_harness
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
@@ -107,7 +108,8 @@ def brought_by(command: str) -> Iterator[None]:
 
 def keep(locked: LockedTask, store: Store) -> None:
     """Tell the store what the locks reach, so that it keeps it."""
-    store.register_root(locked.task.path, kept_by(locked.locks))
+    tools = (tool.digest for tool in TOOLS)
+    store.register_root(locked.task.path, (*kept_by(locked.locks), *tools))
     keep_harness(locked.harness, store)
 
 

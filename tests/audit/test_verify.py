@@ -17,7 +17,7 @@ from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_json, dump_lock, read_json, read_lock
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
-from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
+from nanobench.model.lock import LOCK_REVISION, EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Outcome
 from nanobench.project.files import Project
 from nanobench.scoring.score import score
@@ -275,7 +275,9 @@ def test_another_lock_below_the_task_lock_is_found_by_its_digest(
     forger = forge(oracle_bundle)
     (path,) = (forger.root / "locks" / kind).iterdir()
     document = {"environments": EnvironmentLock, "harness": HarnessLock}[kind]
-    path.write_bytes(dump_lock(evolve(read_lock(path.read_bytes(), document, where=path.name), revision=2)))
+    path.write_bytes(
+        dump_lock(evolve(read_lock(path.read_bytes(), document, where=path.name), revision=LOCK_REVISION + 1))
+    )
     forger.seal()
     step = look(forger.root)["lock"]
     assert step.verdict == "fail"

@@ -37,7 +37,7 @@ def test_every_reason_is_listed_at_once(check: Any, copied: Project, demo: str) 
     environment = copied.root / f"environments/{lock.environment.name}.toml"
     environment.write_text(environment.read_text().replace("pids = 512", "pids = 511") + '\n[env]\nA = "1"\n')
     harness = copied.lock(HarnessLock, lock.harness.name).value
-    copied.write_lock(harness.name, evolve(harness, revision=2))
+    copied.write_lock(harness.name, evolve(harness, revision=harness.revision + 1))
     done = check()
     assert done.code == 1
     assert done.document[demo]["current"] is False

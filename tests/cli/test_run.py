@@ -101,7 +101,7 @@ def test_a_stale_lock_is_refused_with_every_reason_at_once(refused: Any, copied:
     text = environment.read_text()
     environment.write_text(text.replace('"pytest>=8"', '"pytest>=7"').replace("cpus = 2", "cpus = 1"))
     harness = copied.lock(HarnessLock, "nanocoder-1.30.0").value
-    copied.write_lock(harness.name, evolve(harness, revision=2))
+    copied.write_lock(harness.name, evolve(harness, revision=harness.revision + 1))
     code, error = refused(demo)
     assert (code, error["code"]) == (1, "NB_LOCK_STALE")
     for number, expected in enumerate(

@@ -17,7 +17,8 @@ from nanobench.ecosystems.python import target_of
 from nanobench.ecosystems.workshop import Workshop
 from nanobench.formats.converter import structure, unstructure
 from nanobench.grading.canary import NONE, place
-from nanobench.grading.suites import Grader, Grading
+from nanobench.grading.suites import FORMATS, Grader, Grading
+from nanobench.grading.variations import SHUFFLED
 from nanobench.image.realise import Locks, realise_environment
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Limits, NodeRequest
@@ -98,7 +99,12 @@ def run(
     shutil.copytree(modules, workspace / "node_modules", symlinks=True)
 
     def grade(
-        format: str, files: dict[str, str], *command: str, env: dict[str, str] | None = None, canaried: bool = False
+        format: str,
+        files: dict[str, str],
+        *command: str,
+        env: dict[str, str] | None = None,
+        canaried: bool = False,
+        shuffled: bool = False,
     ) -> Grading:
         for path in workspace.iterdir():
             if path.name != "node_modules":
@@ -115,6 +121,7 @@ def run(
             layers=layers,
             limits=Limits(memory_mib=3072, disk_mib=1024),
             env=env or {},
+            formats={**FORMATS, **SHUFFLED} if shuffled else FORMATS,
             scratch=tmp_path_factory.mktemp("scratch"),
         )
         return grader.grade(workspace, suite, canaries)
