@@ -35,7 +35,7 @@ PARTS = {
     "git:final": "second workspace",
     "tests": "tests",
 }
-"""Phase of a sandbox → what its time, and the time since the one before, counts as (before the agent: staging)."""
+"""Phase of a sandbox → what its time, and the time since the one before, counts as; all before the agent: staging."""
 
 STEPS = ("gate ", "running the tests")
 """How the lines begin that ``lock`` says at the start of a step; what goes before is fetching and building."""
@@ -147,11 +147,12 @@ def cell_rows(bench: Workbench, stage: Stage) -> Iterator[Row]:
 def split(begun: float, spans: Iterable[Span], ended: float) -> dict[str, float]:
     """The seconds from ``begun`` to ``ended`` by part; they add up."""
     parts = dict.fromkeys((*PARTS.values(), SANDBOXES, TEARDOWN), 0.0)
-    at = begun
+    at, working = begun, False
     for span in spans:
         part = _part(span)
-        parts[STAGING if part == "agent" else part] += span.begun - at
-        parts[part] += span.inside
+        parts[part if working else STAGING] += span.begun - at
+        working = working or part == "agent"
+        parts[part if working else STAGING] += span.inside
         parts[SANDBOXES] += span.ended - span.begun - span.inside
         at = span.ended
     parts[TEARDOWN] += ended - at
