@@ -14,10 +14,12 @@ from attrs import field, frozen
 from nanobench.model.environment import Limits
 from nanobench.model.fields import (
     COMMIT,
+    DATE,
     DIGEST,
     IDENTIFIER,
     RELATIVE_PATH,
     SHA256,
+    SHA256_DIGEST,
     Digest,
     Document,
     optional_text,
@@ -141,8 +143,8 @@ class HarnessRequest:
     nanocoder: str = text(r"\d+\.\d+\.\d+\S*")
     node: str = text(r"\d+\.\d+\.\d+")
     npm: str = text(r"\d+\.\d+\.\d+")
-    before: str = text(r"\d{4}-\d\d-\d\d")
-    tarball: Digest | None = optional_text(r"sha256:[0-9a-f]{64}")
+    before: str = text(DATE)
+    tarball: Digest | None = optional_text(SHA256_DIGEST)
 
 
 @frozen(kw_only=True)

@@ -19,7 +19,7 @@ from nanobench.model.fields import (
     texts,
     whole,
 )
-from nanobench.model.provider import Arm, Budgets, ModelPrice
+from nanobench.model.provider import Arm, Budgets, ModelPrice, Wire
 
 Mode = Literal["hinted", "navigation"]
 
@@ -190,7 +190,7 @@ class ProviderFacts:
     """The provider as published: never a key, never an address with credentials."""
 
     name: str = text()
-    kind: Literal["openai-compatible", "anthropic", "scripted"]
+    kind: Literal[Wire, "scripted"]
     base_url: str | None = optional_text()
     models: tuple[str, ...] = texts(nonempty=True)
     price: tuple[ModelPrice, ...] = ()
