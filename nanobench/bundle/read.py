@@ -12,7 +12,7 @@ from pathlib import Path
 from attrs import frozen
 
 from nanobench.bundle.write import MANIFEST, RUN, blob_name, blobs_of, cell_name
-from nanobench.errors import NanobenchError, Refused
+from nanobench.errors import MAX_DETAILS, NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import read_json, read_lock
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
@@ -24,8 +24,6 @@ from nanobench.store.plain import read_below
 MAX_FILE = 512 << 20
 MAX_FILES = 200_000
 _DEEPEST = 3
-_NAMED = 1000
-"""How many files are named that do not belong to the bundle; there may be millions."""
 
 
 @frozen
@@ -79,7 +77,7 @@ class Bundle:
     def integrity_problems(self) -> Iterator[str]:
         """Every file that is missing, changed or not named, and every cell or blob that the run lacks."""
         foreign = (name for name in _present(self.root) if name not in self.manifest.files and name != MANIFEST)
-        for name in sorted(islice(foreign, _NAMED)):
+        for name in sorted(islice(foreign, MAX_DETAILS)):
             yield f"{display(os.fsencode(name))}: not in the manifest"
         for name in sorted(self.manifest.files):
             try:

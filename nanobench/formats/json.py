@@ -36,7 +36,7 @@ def parse(data: bytes, *, where: str, null: bool = False) -> Document:
     if len(data) > MAX_BYTES:
         raise Refused("NB_JSON", f"{len(data)} bytes; at most {MAX_BYTES} are read", where=where)
     try:
-        document = foreign(data, object_pairs_hook=_unique, parse_float=_refuse, parse_constant=_refuse)
+        document = foreign(data, object_pairs_hook=unique, parse_float=_refuse)
     except ValueError as error:
         raise Refused("NB_JSON", f"not strict JSON: {error}", where=where) from None
     return check_plain(document, where=where, null=null)
@@ -46,13 +46,24 @@ def foreign(data: bytes, **hooks: Any) -> Any:
     """The value in ``data``, whatever its kind: floats too, and of a key that stands twice the last one.
 
     Args:
-        hooks: as :func:`json.loads` takes them.
+        hooks: as :func:`json.loads` takes them, such as :func:`unique`.
 
     Raises:
-        ValueError: it is not JSON in UTF-8, nested deeper than ``MAX_DEPTH``, or of more than ``MAX_VALUES`` values.
+        ValueError: it is not JSON in UTF-8 (NaN is none), nested deeper than ``MAX_DEPTH``, or of more than
+            ``MAX_VALUES`` values.
     """
     _check_shape(data)
-    return json.loads(data.decode("utf-8"), **hooks)
+    return json.loads(data.decode("utf-8"), parse_constant=_refuse, **hooks)
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The table of these pairs, as a hook for ``object_pairs_hook``; ValueError when a key stands twice."""
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"the key {key!r:.80} stands twice")
+        table[key] = value
+    return table
 
 
 def dump(document: Any) -> bytes:
@@ -80,15 +91,6 @@ def _check_shape(data: bytes) -> None:
             depth -= 1
         if depth > MAX_DEPTH or values > MAX_VALUES:
             raise ValueError(f"nested deeper than {MAX_DEPTH}, or more than {MAX_VALUES} values")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in table:
-            raise ValueError(f"the key {key!r:.80} stands twice")
-        table[key] = value
-    return table
 
 
 def _refuse(spelling: str) -> NoReturn:

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from nanobench.errors import Refused
+from nanobench.errors import MAX_DETAILS, Refused
 from nanobench.model.fields import Document
 
 _SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 64
-_NAMED = 1000
-"""How many problems are named; a hostile document may have millions."""
 
 
 def check_plain(document: Any, *, where: str, null: bool = False) -> Document:
@@ -24,7 +22,7 @@ def check_plain(document: Any, *, where: str, null: bool = False) -> Document:
     Raises:
         Refused: ``NB_VALUE``, naming the path of every forbidden value.
     """
-    problems = list(islice(_problems(document, "", 0, null=null), _NAMED))
+    problems = list(islice(_problems(document, "", 0, null=null), MAX_DETAILS))
     if not isinstance(document, dict):
         problems = [f"(top): expected a table, found {type(document).__name__}"]
     if problems:

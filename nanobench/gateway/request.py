@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from attrs import frozen
 
@@ -29,7 +28,7 @@ class ChatRequest:
 def read_request(data: bytes) -> ChatRequest | None:
     """The request in ``data``; None when it is not a JSON object that can be sent on."""
     try:
-        body = foreign(data, parse_constant=_no_constant)
+        body = foreign(data)
         json.dumps(body, allow_nan=False)  # 1e999 reads as an infinity
     except ValueError:
         return None
@@ -62,7 +61,3 @@ def refused(error: ApiError | None, request: Document, changes: Document) -> Fau
     if "temperature" in changes and error is not None and "temperature" in error.message.lower():
         return Fault.TEMPERATURE
     return Fault.MAX_TOKENS if "max_tokens" in changes and "max_tokens" not in request else None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
