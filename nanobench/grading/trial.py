@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import frozen
 
 from nanobench.errors import MachineFailure
-from nanobench.grading.apply import FinalTree, apply
+from nanobench.grading.apply import apply
 from nanobench.grading.assertions import Claim, assert_all
 from nanobench.grading.suites import Grader, Grading
 from nanobench.model.environment import Limits
@@ -41,10 +41,10 @@ class Arena:
 
 @frozen(kw_only=True)
 class Trial:
-    """What became of the tests, and the tree that was graded."""
+    """What became of the tests, and git's id of the tree that was graded."""
 
     grading: Grading
-    tree: FinalTree
+    tree: str
 
 
 def try_patch(arena: Arena, patch: bytes, *, said: str | None = None, scratch: Path) -> Trial:

@@ -177,8 +177,6 @@ class CellResult:
     weak_limits: tuple[str, ...] = texts(default=())
     blobs: Blobs
     score: Score | None = None
-    failure_label: str | None = None
-    also_matched: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if not self.attempts:
