@@ -13,7 +13,7 @@ from time import perf_counter
 from attrs import evolve, frozen
 
 from benchmarks.errands import held, lay
-from benchmarks.measure import Place, Row, staged
+from benchmarks.measure import Place, Row, on_engine, staged
 from nanobench.cli.common import say
 from nanobench.curate.lock import lock_task
 from nanobench.errors import CannotTell
@@ -123,10 +123,8 @@ def lock_rows(place: Place, stage: Stage) -> Iterator[Row]:
 def cell_rows(bench: Workbench, stage: Stage) -> Iterator[Row]:
     """The oracle's cell, and the largest memory of the agent and of the tests beside their limit."""
     lock, engine = stage.locked.task.value, Timed(bench.engine)
-    harness = stage.locked.harness.value.name
+    timed, harness = on_engine(stage, engine), stage.locked.harness.value.name
     cell = Cell(task=lock.task, harness=harness, provider="oracle", model="oracle", mode="hinted", repeat=0)
-    arena = evolve(stage.place.arena, engine=engine)
-    timed = evolve(stage, engine=engine, place=evolve(stage.place, arena=arena))
     provider = Scripted(behaviour="oracle", models=("oracle",))
     begun = perf_counter()
     result = attempt_cell(timed, cell, provider, number=1, budget=Budget(), bench=evolve(bench, engine=engine))

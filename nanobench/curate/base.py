@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from nanobench.ecosystems import debian, devcontainer, image
+from nanobench.ecosystems.base import Resolution
 from nanobench.ecosystems.devcontainer import Build
-from nanobench.ecosystems.furnishing import Resolution
 from nanobench.ecosystems.online import Online
 from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.digest import split

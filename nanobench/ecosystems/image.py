@@ -17,14 +17,14 @@ from nanobench.archives.names import plain, shown
 from nanobench.archives.root import Member, Root
 from nanobench.archives.slices import part_of
 from nanobench.archives.untar import TarReader
-from nanobench.ecosystems.furnishing import EMPTY, Assembled, Resolution, furnish
+from nanobench.ecosystems.base import EMPTY, Assembled, furnish
 from nanobench.ecosystems.oci_documents import MANIFESTS, read_config, read_manifest
 from nanobench.ecosystems.oci_registry import resolve
 from nanobench.errors import Refused
 from nanobench.model.lock import Package
 from nanobench.store.store import Store
 
-__all__ = ["BOUNDS", "Resolution", "assemble", "members", "resolve"]
+__all__ = ["BOUNDS", "assemble", "members", "resolve"]
 
 BOUNDS = Bounds(members=500_000, total=32 << 30, member=8 << 30, free=1 << 30)
 _CHUNK = 1 << 20

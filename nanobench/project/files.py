@@ -197,7 +197,7 @@ class Project:
 
 
 def read_lock_file(path: Path, kind: type[L], *, where: str) -> Locked[L]:
-    """The lock in a file, wherever it lies (a bundle carries its own).
+    """The lock in a file, wherever it lies.
 
     Raises:
         Misuse: ``NB_NO_FILE`` when there is no regular file that can be read.
