@@ -16,7 +16,7 @@ from nanobench.cli.budgets import DryRun, MaxCost, MaxSeconds, MaxTokens, budget
 from nanobench.cli.locked import brought_by, current, keep, keep_harness, of_task
 from nanobench.cli.nanocoder import HELP, OPTION, locked_harness
 from nanobench.cli.provider import FILE, Asked, provider_of
-from nanobench.cli.results import tell, teller
+from nanobench.cli.run_results import tell, teller
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
