@@ -13,7 +13,7 @@ from nanobench.gateway.request import read_request
 from nanobench.gateway.summary import Summary, summarise
 from nanobench.gateway.upstream import Pins
 from nanobench.harness.contract import Contract, ParsedReport
-from nanobench.harness.ending import ending
+from nanobench.harness.ending import ending, said_at
 from nanobench.model.lock import TaskLock
 from nanobench.model.provider import Arm
 from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Score
@@ -133,10 +133,9 @@ def _answered(reported: str, said: str) -> Iterator[str]:
         yield f"report: answers {answer!r:.200}, which the transcript does not say"
 
 
-def said_in(report: bytes | None, contract: Contract) -> str | None:
-    """The agent's final text by its report; None when there is no sound one."""
-    found = _report(report, contract)
-    return found.report.finalText if found else None
+def said_in(cause: Cause, report: bytes | None, contract: Contract) -> str | None:
+    """The agent's final text by its report; None when there is no sound one, or none that counts."""
+    return said_at(cause, _report(report, contract))
 
 
 def _report(report: bytes | None, contract: Contract) -> ParsedReport | None:

@@ -158,7 +158,7 @@ def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
                 continue
             said = None
             if report and place.arena.answer:
-                said = said_in(bundle.blob(report), _contract(bundle, result))
+                said = said_in(result.cause, bundle.blob(report), _contract(bundle, result))
             if (patch, said) not in seen:
                 seen[patch, said] = _outcomes(place, bundle.blob(patch), audit.bench, said=said)
             published = record_of(result, bundle.blob(outcomes)).outcomes

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from nanobench.errors import MachineFailure
+from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.documents import read_json
 from nanobench.gateway.budget import Budget
 from nanobench.gateway.scripted.behaviours import scripted_provider
@@ -76,6 +76,23 @@ def test_a_run_that_is_not_the_agents_to_lose_is_not_graded(attempt: Any, monkey
 def test_a_limit_that_the_agent_used_up_is_graded_by_what_it_left(attempt: Any, stage: Stage) -> None:
     result = attempt(cause=Cause.TIME_LIMIT, patch=stage.place.change.golden)
     assert (result.cause, result.score.value) == (Cause.TIME_LIMIT, "1.0")
+
+
+@pytest.mark.parametrize(("cause", "answers"), [(Cause.FINISHED, True), (Cause.TURN_CAP, True), (Cause.DISK, False)])
+def test_an_agent_whose_tree_was_too_large_to_be_taken_answers_nothing(
+    attempt: Any, session: Session, monkeypatch: pytest.MonkeyPatch, cause: Cause, answers: bool
+) -> None:
+    heard: list[str | None] = []
+
+    def listen(*_: Any, said: str | None, **__: Any) -> Any:
+        heard.append(said)
+        raise Refused("NB_PATCH", "heard enough")
+
+    monkeypatch.setattr(module, "try_patch", listen)
+    attempt(cause=cause)
+    report = session.ending.report
+    assert report is not None and report.report.finalText
+    assert heard == [report.report.finalText if answers else None]
 
 
 def test_a_patch_that_cannot_be_graded_is_the_graders_failure_and_has_no_score(attempt: Any) -> None:
