@@ -20,13 +20,15 @@ from typing import Any
 import psutil
 import pytest
 from aiohttp import web
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import settings
 from typer.testing import CliRunner
 
+from nanobench.bundle.write import write_bundle
 from nanobench.cli.locked import current
 from nanobench.cli.main import app
-from nanobench.formats.digest import document_sha256
+from nanobench.formats.digest import document_sha256, sha256_hex
+from nanobench.formats.documents import dump_lock
 from nanobench.gateway.serving import ServingThread
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.harness.session import Seat
@@ -44,7 +46,7 @@ from nanobench.model.lock import (
     Reference,
     TaskLock,
 )
-from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
+from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, ProviderFacts, RunManifest, Score, Usage
 from nanobench.project.files import Project
 from nanobench.project.stale import REVISION_GATES
 from nanobench.runner.stage import Stage, bring_agents, set_stage
@@ -182,6 +184,26 @@ def cell_result() -> CellResult:
         blobs=Blobs(patch=ZERO, transcript=ZERO, stderr=ZERO),
         score=Score(value="1.0", label="Complete Resolution", resolved=True, targets_passed=1, targets=1),
     )
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, cell_result: CellResult, task_lock: TaskLock) -> Path:
+    """A small bundle that has no problem: five files."""
+    blob = tmp_path / "blob"
+    blob.write_bytes(b"patch")
+    digest = sha256_hex(b"patch")
+    result = evolve(cell_result, blobs=Blobs(patch=digest, transcript=digest, stderr=digest))
+    lock = dump_lock(task_lock)
+    run = RunManifest(
+        schema=1,
+        nanobench="0",
+        provider=ProviderFacts(name="p", kind="scripted", models=("m/1:b",)),
+        locks={"x": sha256_hex(lock)},
+        harnesses={result.cell.harness: "0" * 64},
+        cells=(result.cell,),
+    )
+    building = tmp_path / "building"
+    return write_bundle(tmp_path / "bundle", run, [result], {"x.lock.toml": lock}, {digest: blob}, building=building)
 
 
 @pytest.fixture(scope="session")
