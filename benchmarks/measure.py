@@ -16,7 +16,7 @@ from nanobench.cli.locked import current
 from nanobench.ecosystems.online import Online
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
-from nanobench.runner.stage import Stage, bring_agents, set_stage
+from nanobench.runner.stage import Stage, bring_agent, set_stage
 from nanobench.sandbox.interface import Engine
 
 
@@ -68,8 +68,8 @@ def staged(task: str, project: Project, bench: Workbench) -> Stage:
     """The task as a run would have it; what the store lacks is fetched and built, and not measured."""
     locked = current(project, task)
     with Online() as online:
-        agents = bring_agents([locked.harness], online=online, bench=bench)
-        return set_stage(locked, agents, online=online, bench=bench)
+        agent = bring_agent(locked.harness, online=online, bench=bench)
+        return set_stage(locked, [agent], online=online, bench=bench)
 
 
 def on_engine(stage: Stage, engine: Engine) -> Stage:

@@ -49,7 +49,7 @@ from nanobench.model.lock import (
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, ProviderFacts, RunManifest, Score, Usage
 from nanobench.project.files import Project
 from nanobench.project.stale import REVISION_GATES
-from nanobench.runner.stage import Stage, bring_agents, set_stage
+from nanobench.runner.stage import Stage, bring_agent, set_stage
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.launch import default_signals
 from nanobench.sources.clean import clean
@@ -327,8 +327,8 @@ def _called(*arguments: object, env: dict[str, str] | None = None) -> Done:
 def stage(repository: Project, bench: Workbench, demo: str) -> Stage:
     """The demo task, ready to run."""
     locked = current(repository, demo)
-    agents = bring_agents([locked.harness], online=None, bench=bench)
-    return set_stage(locked, agents, online=None, bench=bench)
+    agent = bring_agent(locked.harness, online=None, bench=bench)
+    return set_stage(locked, [agent], online=None, bench=bench)
 
 
 @pytest.fixture(scope="session")

@@ -54,6 +54,12 @@ def _objection(task: str, judged: Judged, image: LockedImage) -> str | CannotTel
     return f"{task}: gate {judged.name}: {judged.finding.verdict} here: {reasons}"
 
 
+def locks_of(bundle: Bundle, lock: TaskLock, project: Project | None) -> Locks:
+    """What a task's image is made from: its lock, its environment's, and its folder where a project is at hand."""
+    folder = project.folder(lock.task) if project else None
+    return Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=folder)
+
+
 def _inputs(
     bundle: Bundle,
     lock: TaskLock,
@@ -62,10 +68,8 @@ def _inputs(
     online: Online | None,
     bench: Workbench,
 ) -> Inputs:
-    environment = bundle.environment_lock(lock).value
-    harness = bundle.harness_lock(lock).value
-    folder = project.folder(lock.task) if project else None
-    locks = Locks(task=lock, environment=environment, folder=folder)
+    locks = locks_of(bundle, lock, project)
+    environment, harness = locks.environment, bundle.harness_lock(lock).value
     where = f"locks/environments/{environment.name}.lock.toml: original"
     layers = realise_environment(environment, online=online, bench=bench)
     bring(locks.source, bench.store, online=online, say=bench.say, progress=bench.fetched)

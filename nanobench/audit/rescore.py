@@ -20,8 +20,8 @@ from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Sc
 from nanobench.sandbox.interface import Ended, Finished
 from nanobench.scoring.causes import policy
 from nanobench.scoring.score import score
-from nanobench.sources.answer import heard, marked
 from nanobench.sources.patch import affected_paths
+from nanobench.sources.question import heard, marked
 
 
 @frozen(kw_only=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from nanobench.audit.derive import derive_again
+from nanobench.audit.derive import derive_again, locks_of
 from nanobench.audit.rescore import RawFiles, record_of, rescore, said_in
 from nanobench.audit.steps import Step, sorted_out, step
 from nanobench.bundle.read import Bundle, open_bundle
@@ -27,7 +27,6 @@ from nanobench.gateway.transcript import read_transcript
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.grading.trial import try_patch
 from nanobench.harness.contract import Contract, contract_of
-from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock, TaskLock
 from nanobench.model.result import Cause, CellResult, Outcome
@@ -144,9 +143,7 @@ def _contract(bundle: Bundle, result: CellResult) -> Contract:
 def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
     for task in sorted({cell.task for cell in bundle.run.cells}):
         lock = bundle.task_lock(task).value
-        folder = audit.project.folder(task) if audit.project else None
-        locks = Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=folder)
-        place = locked_arena(locks, online=audit.online, bench=audit.bench)
+        place = locked_arena(locks_of(bundle, lock, audit.project), online=audit.online, bench=audit.bench)
         seen: dict[tuple[str, str | None], dict[str, Outcome]] = {}
         for result in _results(bundle, task):
             outcomes, patch, report = result.blobs.outcomes, result.blobs.patch, result.blobs.report

@@ -19,7 +19,7 @@ from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.result import BundleManifest, Cause, Cell, CellResult, RunManifest
 from nanobench.project.files import L, Locked
 from nanobench.sources.quoting import display
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 MAX_FILE = 512 << 20
 MAX_FILES = 200_000

@@ -29,7 +29,7 @@ from nanobench.runner.forecast import forecast
 from nanobench.runner.plan import plan
 from nanobench.runner.providers import Provider
 from nanobench.runner.run import Run, jobs_for, publish
-from nanobench.runner.stage import Agent, LockedTask, Stage, bring_agents, set_stage
+from nanobench.runner.stage import Agent, LockedTask, Stage, bring_agent, set_stage
 from nanobench.runner.state import RunState
 from nanobench.sandbox.choose import EngineName
 
@@ -186,12 +186,12 @@ def _stages(
     stages: dict[str, Stage] = {}
     agents: dict[str, Agent] = {}
     with common.network(offline=offline) as online:
-        for lock in {lock.value.name: lock for locks in harnesses.values() for lock in locks}.values():
-            with brought_by(_bringing(lock.value.name, tasks)):
-                agents |= bring_agents([lock], online=online, bench=bench)
+        for name, lock in {lock.value.name: lock for locks in harnesses.values() for lock in locks}.items():
+            with brought_by(_bringing(name, tasks)):
+                agents[name] = bring_agent(lock, online=online, bench=bench)
             keep_harness(lock, bench.store)
         for name, locked in tasks.items():
-            own = {lock.value.name: agents[lock.value.name] for lock in harnesses[name]}
+            own = [agents[lock.value.name] for lock in harnesses[name]]
             with of_task(name):
                 stages[name] = set_stage(locked, own, online=online, bench=bench)
             keep(locked, bench.store)

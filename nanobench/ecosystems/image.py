@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from nanobench.archives.bounds import Bounds, Meter
-from nanobench.archives.gunzip import GZIP, ZSTD, Unzipped
+from nanobench.archives.decompress import GZIP, ZSTD, Decompressed
 from nanobench.archives.names import plain, shown
 from nanobench.archives.root import Member, Root
 from nanobench.archives.slices import part_of
@@ -80,7 +80,7 @@ def _unpacked(layer: Path, dest: Path, meter: Meter, where: str) -> Path:
     with layer.open("rb") as packed:
         if not os.pread(packed.fileno(), len(ZSTD), 0).startswith((GZIP, ZSTD)):
             return layer
-        content = Unzipped(packed, meter, where)
+        content = Decompressed(packed, meter, where)
         with dest.open("xb") as out:
             while chunk := content.read(_CHUNK):
                 out.write(chunk)

@@ -27,8 +27,8 @@ from nanobench.model.lock import (
     EnvironmentLock,
     HarnessLock,
     LockedSource,
-    Pins,
     Reference,
+    SourcePins,
     TaskLock,
 )
 from nanobench.model.task import Task
@@ -47,7 +47,7 @@ class Inputs:
     documents: dict[str, Document]
     statement: bytes
     source: Source
-    pins: Pins | None
+    pins: SourcePins | None
     layers: BuiltEnvironment
     environment_lock: EnvironmentLock
     harness: HarnessLock

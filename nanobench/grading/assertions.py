@@ -16,7 +16,7 @@ from nanobench.grading.suites import Grader, Grading
 from nanobench.model.fixture import AnswerAssertion, Assertion, ExitAssertion, FileAssertion, UnchangedAssertion
 from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
 from nanobench.sandbox.interface import Ended
-from nanobench.sources.answer import heard
+from nanobench.sources.question import heard
 
 
 @frozen(kw_only=True)

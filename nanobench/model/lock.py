@@ -174,7 +174,7 @@ class HarnessLock:
         _unique_packages(self.package)
 
 
-Pins = LockedUpstream | LockedFiles
+SourcePins = LockedUpstream | LockedFiles
 """What a source was resolved to when its task was locked."""
 
 _NOTHING = sha256(b"").hexdigest()
@@ -203,7 +203,7 @@ class LockedSource:
             raise ValueError("test_files: at least one is needed")
 
     @property
-    def pins(self) -> Pins | None:
+    def pins(self) -> SourcePins | None:
         """What a task's own spec does not pin."""
         return self.upstream or self.vendored
 

@@ -20,7 +20,7 @@ from nanobench.model.fields import Document
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.task import Dataset, Task
 from nanobench.store.files import abandoned
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 S = TypeVar("S", Task, Environment, Dataset)
 L = TypeVar("L", EnvironmentLock, HarnessLock, TaskLock)

@@ -12,7 +12,7 @@ from nanobench.archives.names import problem, shown, to_text
 from nanobench.errors import Refused
 from nanobench.formats.digest import sha256
 from nanobench.model.fixture import FileMode, LockedFiles, VendoredFile
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 FOLDERS = ("base", "solution", "tests")
 """Folders of a task's folder, each laid over those before it."""

@@ -16,7 +16,7 @@ _MAX_WINDOW = 128 << 20
 """A zstd decoder's memory: what the tool's own ``--long`` asks for."""
 
 
-class Unzipped:
+class Decompressed:
     """The content of a gzip file, or of a zstd file when it begins as one."""
 
     def __init__(self, stream: BinaryIO, meter: Meter, where: str) -> None:
