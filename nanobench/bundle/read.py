@@ -87,6 +87,7 @@ class Bundle:
         for cell in self.run.cells:
             yield from self._cell_problems(cell)
         yield from self._plan_problems()
+        yield from self._foreign_problems()
         yield from self._copied_transcripts()
 
     def _plan_problems(self) -> Iterator[str]:
@@ -103,7 +104,10 @@ class Bundle:
         full = pairs * len(models) * len(modes) * len(repeats)
         if len(set(cells)) != len(cells) or len(cells) != full:
             yield f"{RUN}: {len(cells)} cells where {full} different ones make the plan"
-        named = self.run.provider
+
+    def _foreign_problems(self) -> Iterator[str]:
+        """Cells of another provider or model than the run's, and results of cells that were not planned."""
+        cells, named = self.run.cells, self.run.provider
         foreign = sorted(
             {f"{c.provider}/{c.model}" for c in cells if c.provider != named.name or c.model not in named.models}
         )
