@@ -37,6 +37,13 @@ def read_request(data: bytes) -> ChatRequest | None:
     return ChatRequest(body=body, stream=body.get("stream") is True, tools=bool(body.get("tools")))
 
 
+def not_forwarded(request: ChatRequest, keys: frozenset[str], tools: tuple[str | None, ...]) -> tuple[str, ...]:
+    """What a request asks for beyond these keys and types of tools, sorted."""
+    asked = request.body.get("tools") or ()
+    known = isinstance(asked, list | tuple) and all(isinstance(t, dict) and t.get("type") in tools for t in asked)
+    return (*sorted(ascii(key) for key in request.body.keys() - keys), *(() if known else ("tools of this type",)))
+
+
 def changes(request: ChatRequest, pins: Pins, additions: Document, *, left: int | None) -> Document:
     """The keys to set: what the dialect adds, the pinned sampling, and what is ``left`` of a budget."""
     return {**additions, **pins.sampling, **_cap(request, left)}
