@@ -210,6 +210,22 @@ def test_a_date_that_no_build_is_later_than_is_refused(
         lock_environment(spec, None, upgrade=(), online=online, bench=empty("here"))
 
 
+@pytest.mark.parametrize("link", ["tools", "tools/part"])
+def test_a_link_does_not_give_a_build_more_than_its_folder(
+    link: str, spec_of: Any, empty: Any, online: Online, tmp_path: Path
+) -> None:
+    elsewhere, folder = tmp_path / "home", tmp_path / "environments"
+    for place in (elsewhere, elsewhere / "part", folder):
+        place.mkdir()
+        (place / "Dockerfile").write_text("FROM scratch\nCOPY . .\n")
+    (folder / link).parent.mkdir(exist_ok=True)
+    (folder / link).symlink_to(elsewhere)
+    spec = spec_of(base={"dockerfile": "tools/part/Dockerfile", "date": "2026-11-01"})
+    with pytest.raises(Refused) as error:
+        lock_environment(spec, None, upgrade=(), online=online, bench=empty("store"))
+    assert (error.value.code, error.value.where) == ("NB_CONTEXT", f"environments/{link}")
+
+
 def test_without_docker_a_dockerfile_cannot_be_locked(
     folder: Path, spec_of: Any, empty: Any, online: Online, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
