@@ -31,7 +31,7 @@ class Relay:
         self._capped = True
         self._dialect = DIALECTS[upstream.kind]
         self._url = upstream.base_url + self._dialect.endpoint
-        self._places = asyncio.Semaphore(bounds.parallel)
+        self._places = asyncio.Semaphore(1 if recorder.meter.budget.counts else bounds.parallel)
         self._session = open_session(bounds)
 
     async def close(self, _: web.Application) -> None:
