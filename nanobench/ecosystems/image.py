@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -22,6 +21,7 @@ from nanobench.ecosystems.oci_documents import MANIFESTS, read_config, read_mani
 from nanobench.ecosystems.oci_registry import resolve
 from nanobench.errors import Refused
 from nanobench.model.lock import Package
+from nanobench.store.seals import file_hash
 from nanobench.store.store import Store
 
 __all__ = ["BOUNDS", "assemble", "members", "resolve"]
@@ -88,7 +88,6 @@ def _unpacked(layer: Path, dest: Path, meter: Meter, where: str) -> Path:
 
 
 def _check(tar: Path, diff_id: str, where: str) -> None:
-    with tar.open("rb") as file:
-        found = f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    found = f"sha256:{file_hash(tar, 'sha256')}"
     if found != diff_id:
         raise Refused("NB_DIGEST", f"unpacks to {found}, not to {diff_id}", where=where)

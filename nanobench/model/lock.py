@@ -37,6 +37,11 @@ PLATFORM: Final = "linux/amd64"
 
 Verdict = Literal["pass", "fail", "unknown"]
 
+PackageRole = Literal[
+    "debian", "image", "captured", "python", "python-build", "installer", "npm", "node", "step", "interpreter"
+]
+LayerRole = Literal["debian", "image", "captured", "interpreter", "python", "bytecode", "node", "task"]
+
 PURL = r"pkg:[a-z]+/[^\s]+@[^\s]+"
 
 
@@ -56,9 +61,7 @@ class Package:
     """
 
     purl: str = text(PURL)
-    role: Literal[
-        "debian", "image", "captured", "python", "python-build", "installer", "npm", "node", "step", "interpreter"
-    ]
+    role: PackageRole
     path: str = text(RELATIVE_PATH)
     digest: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
@@ -79,7 +82,7 @@ class Built:
 class Layer:
     """One uncompressed layer: its diff_id (sha256 of the tar) and its size in bytes."""
 
-    role: Literal["debian", "image", "captured", "interpreter", "python", "bytecode", "node", "task"]
+    role: LayerRole
     diff_id: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
 
