@@ -44,6 +44,8 @@ def _reasons(project: Project, task: str) -> tuple[str, ...]:
     try:
         if not project.has_lock(TaskLock, task):
             return (f"locks/{task}.lock.toml: missing",)
+        if task not in project.task_ids():
+            return (f"tasks/{task}/task.toml: missing; a lock goes with its task: git rm locks/{task}.lock.toml",)
         return stale_reasons(project, project.lock(TaskLock, task).value)
     except NanobenchError as error:
         return (str(error).replace("\n", "; "),)

@@ -24,7 +24,11 @@ class Said:
 def of_harness(outcome: HarnessOutcome, *, dry_run: bool) -> Said:
     """The closure's digest, and what was written."""
     lock = outcome.lock
-    lines = (f"{lock.name}: locked", f"  closure {lock.closure}", *_written(outcome.written, dry_run=dry_run))
+    lines = (
+        f"{lock.name}: {_verdict(dry_run=dry_run)}",
+        f"  closure {lock.closure}",
+        *_written(outcome.written, dry_run=dry_run),
+    )
     document = {"closure": lock.closure, "written": list(outcome.written)}
     return Said(name=lock.name, document=document, text="\n".join(lines))
 
@@ -52,7 +56,7 @@ def _text(outcome: LockOutcome, *, dry_run: bool) -> str:
     tests = outcome.lock.tests
     return "\n".join(
         (
-            f"{outcome.task}: locked",
+            f"{outcome.task}: {_verdict(dry_run=dry_run)}",
             *(f"  {line}" for j in outcome.judged for line in j.lines()),
             *_upstream(outcome.lock.source.upstream),
             f"  image {outcome.lock.image.manifest_digest}",
@@ -60,6 +64,10 @@ def _text(outcome: LockOutcome, *, dry_run: bool) -> str:
             *_written(outcome.written, dry_run=dry_run),
         )
     )
+
+
+def _verdict(*, dry_run: bool) -> str:
+    return "can be locked" if dry_run else "locked"
 
 
 def _written(names: Iterable[str], *, dry_run: bool) -> tuple[str, ...]:
