@@ -50,7 +50,7 @@ def verify(root: Path, audit: Audit) -> tuple[Step, ...]:
     except NanobenchError as error:
         return (step("bytes", [str(error)]),)
     return (
-        step("bytes", bundle.integrity_problems()),
+        step("bytes", dict.fromkeys(bundle.integrity_problems())),
         _step("lock", lambda: _check_locks(bundle, audit)),
         _step("derive", lambda: derive_again(bundle, audit.project, online=audit.online, bench=audit.bench)),
         _step("rescore", lambda: _check_scores(bundle)),

@@ -93,13 +93,13 @@ def run(
 
         nanobench run --locked tomlkit-0.15.2 --provider oracle
 
-        nanobench run unidiff-1.0.1 --provider ollama --base-url http://127.0.0.1:11434/v1 --model qwen2.5-coder:7b
+        nanobench run --base-url http://127.0.0.1:11434/v1 --model qwen3:8b
 
-        nanobench run tomlkit-0.15.2 --provider oracle --nanocoder 1.29.0 --nanocoder 1.30.0
+        nanobench run --provider oracle --nanocoder 1.29.0 --nanocoder 1.30.0
 
-        nanobench run --frozen --provider nop --mode hinted --mode navigation --out runs/nop
+        nanobench run --frozen --provider nop --mode hinted --mode navigation
 
-        nanobench run --provider hosted --max-tokens 400000 --max-cost 20 --dry-run
+        nanobench run --provider hosted --max-cost 20 --dry-run
     """
     found = common.project(project)
     asked = Asked(
