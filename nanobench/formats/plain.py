@@ -57,6 +57,9 @@ def _scalar(value: Any, path: str, *, null: bool) -> list[str]:
     if isinstance(value, int):
         return [] if abs(value) <= _SAFE_INTEGER else [f"{path}: the integer exceeds ±(2^53-1)"]
     if isinstance(value, str):
-        surrogate = any(0xD800 <= ord(c) <= 0xDFFF for c in value)
-        return [f"{path}: a lone surrogate in {value!r:.60}"] if surrogate else []
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return [f"{path}: a lone surrogate in {value[:60]!r:.60}"]
+        return []
     return [f"{path}: a {type(value).__name__} ({value!s:.60}) is not allowed"]
