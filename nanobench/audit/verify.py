@@ -117,8 +117,8 @@ def _check_scores(bundle: Bundle) -> Iterator[str | NanobenchError]:
         lock = bundle.task_lock(task).value
         for result in _results(bundle, task):
             try:
-                arm, contract = bundle.run.provider.arm, _contract(bundle, result)
-                problems = rescore(result, lock, arm, _raw(bundle, result), contract)
+                contract = _contract(bundle, result)
+                problems = rescore(result, lock, bundle.run.provider, _raw(bundle, result), contract)
                 yield from (f"{result.cell.id}: {problem}" for problem in problems)
             except NanobenchError as error:  # what is wrong with one cell hides nothing of the others
                 yield error

@@ -194,6 +194,11 @@ class ProviderFacts:
     price: tuple[ModelPrice, ...] = ()
     arm: Arm = field(factory=Arm)
 
+    @property
+    def wire(self) -> Wire:
+        """How it is spoken to."""
+        return "openai-compatible" if self.kind == "scripted" else self.kind
+
 
 @frozen(kw_only=True)
 class RunManifest:

@@ -17,7 +17,7 @@ from nanobench.gateway.transcript import read_transcript
 from nanobench.harness.contract import CONTRACTS
 from nanobench.image.realise import Locks
 from nanobench.model.provider import Arm
-from nanobench.model.result import Attempt, Cause, CellResult, Usage
+from nanobench.model.result import Attempt, Cause, CellResult, ProviderFacts, Usage
 
 
 @pytest.fixture
@@ -38,16 +38,29 @@ def cell(nop_bundle: Path, forge: Any) -> Any:
 
 @pytest.fixture
 def problems(cell: Any, locks: Locks) -> Callable[..., list[str]]:
-    def ask(raw: dict[str, Any] | None = None, arm: Arm | None = None, **changes: Any) -> list[str]:
+    def ask(
+        raw: dict[str, Any] | None = None,
+        arm: Arm | None = None,
+        name: str = "nop",
+        kind: Any = "scripted",
+        **changes: Any,
+    ) -> list[str]:
         result, files = cell
         files = evolve(files, **(raw or {}))
-        return list(rescore(evolve(result, **changes), locks.task, arm or Arm(), files, CONTRACTS[-1]))
+        provider = ProviderFacts(name=name, kind=kind, models=("nop",), arm=arm or Arm())
+        return list(rescore(evolve(result, **changes), locks.task, provider, files, CONTRACTS[-1]))
 
     return ask
 
 
 def test_a_result_follows_from_its_raw_files(problems: Callable[..., list[str]]) -> None:
     assert problems() == []
+
+
+def test_a_provider_of_another_kind_and_another_way_of_asking_are_named(problems: Callable[..., list[str]]) -> None:
+    assert problems(kind="anthropic") == ["provider.kind: published anthropic, the transcript speaks to another"]
+    assert problems(name="qwen") == ["provider.kind: published scripted, and no script is called qwen"]
+    assert problems(arm=Arm(tools="xml")) == ["provider.arm.tools: published xml, the transcript says native"]
 
 
 def test_a_better_score_is_named_with_both_values(problems: Callable[..., list[str]], cell: Any) -> None:
