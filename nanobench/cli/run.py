@@ -85,7 +85,7 @@ def run(
 ) -> None:
     """Run locked tasks through a provider; grade; write a bundle that anybody can verify.
 
-    A run that was interrupted goes on when the same command is given again with the same --out.
+    A run that was interrupted goes on when the same command is given again with its --out.
 
     Exit 0: cells were scored, whatever the scores. 3: no cell was, so nothing was measured.
 
@@ -118,8 +118,8 @@ def run(
     expected = forecast(manifest, {name: locked.task.value.limits for name, locked in locked_tasks.items()})
     if dry_run:
         return common.show(unstructure(expected), expected.text(), as_json=as_json)
-    common.say(expected.text())
     destination = _destination(found, out)
+    common.say(f"{expected.text()}\nbundle: {destination}")
     bench = common.workbench(store, engine)
     stages = _stages(locked_tasks, harnesses, bench=bench, offline=offline or frozen)
     state = RunState(RunState.place(destination), manifest)
