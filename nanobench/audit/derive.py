@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nanobench.audit.published import online_for
 from nanobench.bundle.read import Bundle
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, NanobenchError
@@ -34,7 +35,8 @@ def derive_again(
         if statement is None:
             yield _no_statement(task)
             continue
-        inputs = _inputs(bundle, lock, statement, project, online, bench)
+        trusted = online_for(bundle, task, project, online)
+        inputs = _inputs(bundle, lock, statement, project, trusted, bench)
         case = case_of(inputs, bench=bench)
         judged = judge_all(case)
         image = case.image.locked()

@@ -6,19 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from attrs import frozen
 
+from nanobench.audit.asked import Asked
 from nanobench.errors import CannotTell, Refused
 from nanobench.formats.documents import read_json
-from nanobench.gateway.dialects import DIALECTS, is_asked
-from nanobench.gateway.exchange import OWN_FAULTS, Exchange
-from nanobench.gateway.request import read_request
-from nanobench.gateway.scripted.behaviours import BEHAVIOURS
+from nanobench.gateway.exchange import Exchange
 from nanobench.gateway.summary import Summary, summarise
 from nanobench.gateway.upstream import Pins
 from nanobench.harness.contract import Contract, ParsedReport
 from nanobench.harness.ending import ending, said_at
 from nanobench.model.lock import TaskLock
-from nanobench.model.provider import Wire
-from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, ProviderFacts, Score
+from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, RunManifest, Score
 from nanobench.sandbox.interface import Ended, Finished
 from nanobench.scoring.causes import policy
 from nanobench.scoring.score import score
@@ -36,9 +33,7 @@ class RawFiles:
     report: bytes | None
 
 
-def rescore(
-    result: CellResult, lock: TaskLock, provider: ProviderFacts, raw: RawFiles, contract: Contract
-) -> Iterator[str]:
+def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles, contract: Contract) -> Iterator[str]:
     """Every figure that does not follow from the raw files; the report is read by the harness's contract.
 
     Raises:
@@ -48,13 +43,9 @@ def rescore(
     """
     changed = affected_paths(raw.patch, where=f"{result.cell.id}: patch")
     yield from _differ("files_changed", result.files_changed, changed)
-    asked: set[str] = set()
-    ways: list[tuple[bool, bool]] = []
-    pins = Pins.of(provider.arm, result.cell)
-    summary = summarise(_noting(raw.exchanges, provider.wire, asked, ways), pins)
-    yield from _asked_as(provider, ways)
-    for model in sorted(asked - {result.cell.model}):
-        yield f"model: the cell is of {result.cell.model}, its transcript asks for {model:.200}"
+    asked, pins = Asked(run), Pins.of(run.provider.arm, result.cell)
+    summary = summarise(asked.passing(raw.exchanges), pins)
+    yield from asked.problems(result.cell.model)
     yield from _differ("usage", result.usage, summary.usage)
     yield from _differ("seed", result.seed, pins.seed)
     yield from _differ("sampling_pinned", result.sampling_pinned, summary.sampling_pinned)
@@ -110,32 +101,6 @@ def _raise_unshown(result: CellResult, possible: frozenset[Cause]) -> None:
             where=result.cell.id,
             hint="the cell is not scored; run it again to know",
         )
-
-
-def _asked_as(provider: ProviderFacts, ways: list[tuple[bool, bool]]) -> Iterator[str]:
-    """Where the requests are of another kind, or of another arm, than published. Of tools only the agent's first
-    request is asked: whatever the agent runs can send more of its own."""
-    if provider.kind == "scripted" and provider.name not in BEHAVIOURS:
-        yield f"provider.kind: published scripted, and no script is called {provider.name}"
-    if any(not spoken for spoken, _ in ways):
-        yield f"provider.kind: published {provider.kind}, the transcript speaks to another"
-    tools = "native" if ways and ways[0][1] else "xml"
-    if ways and tools != provider.arm.tools:
-        yield f"provider.arm.tools: published {provider.arm.tools}, the transcript says {tools}"
-
-
-def _noting(
-    exchanges: Iterable[Exchange], wire: Wire, asked: set[str], ways: list[tuple[bool, bool]]
-) -> Iterator[Exchange]:
-    """The same exchanges. Of every request that was meant for the provider ``asked`` gets the model, and ``ways``
-    whether it is of the wire and offers tools."""
-    for exchange in exchanges:
-        body = exchange.request.raw()
-        if exchange.fault not in OWN_FAULTS and (body or exchange.status is not None):
-            request = read_request(body)
-            asked.add(str(request.body.get("model")) if request else "nothing")
-            ways.append((is_asked(DIALECTS[wire], exchange.method, exchange.path), exchange.tools))
-        yield exchange
 
 
 def _attempts(attempts: tuple[Attempt, ...]) -> Iterator[str]:

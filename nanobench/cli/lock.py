@@ -22,6 +22,13 @@ from nanobench.model.lock import HarnessLock
 from nanobench.project.files import Project
 from nanobench.sandbox.choose import EngineName
 
+Before = Annotated[
+    str | None,
+    typer.Option(
+        "--before", metavar="DATE", help="With --nanocoder: its dependencies are older than this (YYYY-MM-DD)."
+    ),
+]
+
 
 @common.verb
 def lock(
@@ -32,12 +39,7 @@ def lock(
     nanocoder: Annotated[
         list[str] | None, typer.Option(OPTION, metavar="X", help=f"{HELP}. Locks the harness alone.")
     ] = None,
-    before: Annotated[
-        str | None,
-        typer.Option(
-            "--before", metavar="DATE", help="With --nanocoder: its dependencies are older than this (YYYY-MM-DD)."
-        ),
-    ] = None,
+    before: Before = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the locks are current: no network.")
     ] = False,

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, cast, get_args
-
-import typer
+from typing import cast, get_args
 
 from nanobench import __version__
 from nanobench.bundle.read import open_bundle
-from nanobench.cli import common
-from nanobench.cli.budgets import DryRun, MaxCost, MaxSeconds, MaxTokens, budgets_of
+from nanobench.cli import common, run_options
+from nanobench.cli.budgets import budgets_of
 from nanobench.cli.locked import brought_by, current, keep, keep_harness, of_task
-from nanobench.cli.nanocoder import HELP, OPTION, locked_harness
-from nanobench.cli.provider import FILE, Asked, provider_of
+from nanobench.cli.nanocoder import locked_harness
+from nanobench.cli.provider import Asked, provider_of
 from nanobench.cli.run_results import tell, teller
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
-from nanobench.gateway.scripted.behaviours import BEHAVIOURS
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock
 from nanobench.model.provider import Budgets
@@ -38,46 +35,26 @@ Harnesses = tuple[Locked[HarnessLock], ...]
 
 @common.verb
 def run(
-    tasks: Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Locked tasks (default: all).")] = None,
-    provider: Annotated[
-        str, typer.Option("--provider", help=f"{', '.join(sorted(BEHAVIOURS))} (scripted), or a name.")
-    ] = "",
-    model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="MODEL", help="A model; may be given several times.")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", help="An OpenAI-compatible endpoint, up to and with /v1.")
-    ] = None,
-    key_env: Annotated[
-        str | None, typer.Option("--key-env", help="The environment variable that holds the provider's key.")
-    ] = None,
-    key_file: Annotated[Path | None, typer.Option("--key-file", help="A file that holds only the key.")] = None,
-    providers: Annotated[
-        Path | None, typer.Option("--providers", help=f"Endpoints by name (default: {FILE} of the project).")
-    ] = None,
-    mode: Annotated[
-        list[str] | None,
-        typer.Option("--mode", metavar="MODE", help="hinted (default) or navigation; or both."),
-    ] = None,
-    nanocoder: Annotated[
-        list[str] | None,
-        typer.Option(OPTION, metavar="X", help=f"{HELP} (default: the one that a task was locked with)."),
-    ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell.")] = 1,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder of the bundle (default: runs/<date>).")] = None,
-    lock_file: Annotated[
-        Path | None, typer.Option("--lock", help="Use this task lock in place of the project's.")
-    ] = None,
-    locked: Annotated[bool, typer.Option("--locked", help="Run only what is locked and current (always so).")] = True,
+    tasks: run_options.Tasks = None,
+    provider: run_options.ProviderName = "",
+    model: run_options.Models = None,
+    base_url: run_options.BaseUrl = None,
+    key_env: run_options.KeyEnv = None,
+    key_file: run_options.KeyFile = None,
+    providers: run_options.ProvidersFile = None,
+    mode: run_options.Modes = None,
+    nanocoder: run_options.Nanocoders = None,
+    repeats: run_options.Repeats = 1,
+    out: run_options.Out = None,
+    lock_file: run_options.LockFile = None,
+    locked: run_options.LockedFlag = True,
     offline: common.Offline = False,
-    frozen: Annotated[bool, typer.Option("--frozen", help="--locked and --offline.")] = False,
-    max_tokens: MaxTokens = None,
-    max_seconds: MaxSeconds = None,
-    max_cost: MaxCost = None,
-    dry_run: DryRun = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Cells at once (default: what the CPUs hold).")
-    ] = None,
+    frozen: run_options.Frozen = False,
+    max_tokens: run_options.MaxTokens = None,
+    max_seconds: run_options.MaxSeconds = None,
+    max_cost: run_options.MaxCost = None,
+    dry_run: run_options.DryRun = False,
+    jobs: run_options.Jobs = None,
     store: common.StorePath = None,
     engine: common.Engines = EngineName.AUTO,
     project: common.ProjectPath = None,
