@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 
 import docker
-from attrs import evolve
 
 from benchmarks.cell import run_idle_cell
-from benchmarks.measure import Place, Row, in_turns
+from benchmarks.measure import Place, Row, in_turns, on_engine
 from benchmarks.sandbox import TRUE, run_true
 from nanobench.cli.common import say
 from nanobench.sandbox.docker import Docker
@@ -26,11 +25,7 @@ def rows(place: Place) -> Iterator[Row]:
     if problems:
         say(f"left out: Docker: {'; '.join(problems)}")
         return
-    stage = evolve(
-        place.first,
-        engine=engine,
-        place=evolve(place.first.place, arena=evolve(place.first.place.arena, engine=engine)),
-    )
+    stage = on_engine(place.first, engine)
     trees = stage.place.image.trees
     with place.bench.store.scratch("bench") as scratch:
         true = partial(run_true, engine, trees, scratch)

@@ -10,13 +10,14 @@ from time import perf_counter
 from typing import Any, Literal
 
 import psutil
-from attrs import frozen
+from attrs import evolve, frozen
 
 from nanobench.cli.locked import current
 from nanobench.ecosystems.online import Online
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
-from nanobench.runner.stage import Stage, bring_agents, set_stage
+from nanobench.runner.stage import Stage, bring_agent, set_stage
+from nanobench.sandbox.interface import Engine
 
 
 @frozen(kw_only=True)
@@ -67,8 +68,14 @@ def staged(task: str, project: Project, bench: Workbench) -> Stage:
     """The task as a run would have it; what the store lacks is fetched and built, and not measured."""
     locked = current(project, task)
     with Online() as online:
-        agents = bring_agents([locked.harness], online=online, bench=bench)
-        return set_stage(locked, agents, online=online, bench=bench)
+        agent = bring_agent(locked.harness, online=online, bench=bench)
+        return set_stage(locked, [agent], online=online, bench=bench)
+
+
+def on_engine(stage: Stage, engine: Engine) -> Stage:
+    """The same stage with another engine for its agent and its tests."""
+    place = evolve(stage.place, arena=evolve(stage.place.arena, engine=engine))
+    return evolve(stage, engine=engine, place=place)
 
 
 def in_turns(repeats: int, *works: Callable[[], object]) -> list[float]:

@@ -13,7 +13,7 @@ from time import perf_counter
 from attrs import evolve, frozen
 
 from benchmarks.errands import held, lay
-from benchmarks.measure import Place, Row, staged
+from benchmarks.measure import Place, Row, on_engine, staged
 from nanobench.cli.common import say
 from nanobench.curate.lock import lock_task
 from nanobench.errors import CannotTell
@@ -35,7 +35,7 @@ PARTS = {
     "git:final": "second workspace",
     "tests": "tests",
 }
-"""Phase of a sandbox → what its time, and the time since the one before, counts as (before the agent: staging)."""
+"""Phase of a sandbox → what its time, and the time since the one before, counts as; all before the agent: staging."""
 
 STEPS = ("gate ", "running the tests")
 """How the lines begin that ``lock`` says at the start of a step; what goes before is fetching and building."""
@@ -123,10 +123,8 @@ def lock_rows(place: Place, stage: Stage) -> Iterator[Row]:
 def cell_rows(bench: Workbench, stage: Stage) -> Iterator[Row]:
     """The oracle's cell, and the largest memory of the agent and of the tests beside their limit."""
     lock, engine = stage.locked.task.value, Timed(bench.engine)
-    harness = stage.locked.harness.value.name
+    timed, harness = on_engine(stage, engine), stage.locked.harness.value.name
     cell = Cell(task=lock.task, harness=harness, provider="oracle", model="oracle", mode="hinted", repeat=0)
-    arena = evolve(stage.place.arena, engine=engine)
-    timed = evolve(stage, engine=engine, place=evolve(stage.place, arena=arena))
     provider = Scripted(behaviour="oracle", models=("oracle",))
     begun = perf_counter()
     result = attempt_cell(timed, cell, provider, number=1, budget=Budget(), bench=evolve(bench, engine=engine))
@@ -147,11 +145,12 @@ def cell_rows(bench: Workbench, stage: Stage) -> Iterator[Row]:
 def split(begun: float, spans: Iterable[Span], ended: float) -> dict[str, float]:
     """The seconds from ``begun`` to ``ended`` by part; they add up."""
     parts = dict.fromkeys((*PARTS.values(), SANDBOXES, TEARDOWN), 0.0)
-    at = begun
+    at, working = begun, False
     for span in spans:
         part = _part(span)
-        parts[STAGING if part == "agent" else part] += span.begun - at
-        parts[part] += span.inside
+        parts[part if working else STAGING] += span.begun - at
+        working = working or part == "agent"
+        parts[part if working else STAGING] += span.inside
         parts[SANDBOXES] += span.ended - span.begun - span.inside
         at = span.ended
     parts[TEARDOWN] += ended - at

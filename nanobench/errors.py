@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+MAX_DETAILS = 1000
+"""How many problems of one thing are named; what is hostile may have millions."""
+
 
 class NanobenchError(Exception):
     """A refusal in the user's words: ``CODE: where: message`` and a remedy.

@@ -20,13 +20,15 @@ from typing import Any
 import psutil
 import pytest
 from aiohttp import web
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import settings
 from typer.testing import CliRunner
 
+from nanobench.bundle.write import write_bundle
 from nanobench.cli.locked import current
 from nanobench.cli.main import app
-from nanobench.formats.digest import document_sha256
+from nanobench.formats.digest import document_sha256, sha256_hex
+from nanobench.formats.documents import dump_lock
 from nanobench.gateway.serving import ServingThread
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.harness.session import Seat
@@ -45,10 +47,10 @@ from nanobench.model.lock import (
     Reference,
     TaskLock,
 )
-from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
+from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, ProviderFacts, RunManifest, Score, Usage
 from nanobench.project.files import Project
 from nanobench.project.stale import REVISION_GATES
-from nanobench.runner.stage import Stage, bring_agents, set_stage
+from nanobench.runner.stage import Stage, bring_agent, set_stage
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.launch import default_signals
 from nanobench.sources.clean import clean
@@ -185,6 +187,26 @@ def cell_result() -> CellResult:
     )
 
 
+@pytest.fixture
+def bundle(tmp_path: Path, cell_result: CellResult, task_lock: TaskLock) -> Path:
+    """A small bundle that has no problem: five files."""
+    blob = tmp_path / "blob"
+    blob.write_bytes(b"patch")
+    digest = sha256_hex(b"patch")
+    result = evolve(cell_result, blobs=Blobs(patch=digest, transcript=digest, stderr=digest))
+    lock = dump_lock(task_lock)
+    run = RunManifest(
+        schema=1,
+        nanobench="0",
+        provider=ProviderFacts(name="p", kind="scripted", models=("m/1:b",)),
+        locks={"x": sha256_hex(lock)},
+        harnesses={result.cell.harness: "0" * 64},
+        cells=(result.cell,),
+    )
+    building = tmp_path / "building"
+    return write_bundle(tmp_path / "bundle", run, [result], {"x.lock.toml": lock}, {digest: blob}, building=building)
+
+
 @pytest.fixture(scope="session")
 def demo() -> str:
     """The demo task's id."""
@@ -306,8 +328,8 @@ def _called(*arguments: object, env: dict[str, str] | None = None) -> Done:
 def stage(repository: Project, bench: Workbench, demo: str) -> Stage:
     """The demo task, ready to run."""
     locked = current(repository, demo)
-    agents = bring_agents([locked.harness], online=None, bench=bench)
-    return set_stage(locked, agents, online=None, bench=bench)
+    agent = bring_agent(locked.harness, online=None, bench=bench)
+    return set_stage(locked, [agent], online=None, bench=bench)
 
 
 @pytest.fixture(scope="session")

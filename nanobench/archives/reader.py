@@ -12,7 +12,7 @@ from attrs import Factory, define, frozen
 
 from nanobench.archives.below import Below
 from nanobench.archives.bounds import Bounds, Meter
-from nanobench.archives.gunzip import Unzipped
+from nanobench.archives.decompress import Decompressed
 from nanobench.archives.names import problem, shown, to_bytes
 from nanobench.archives.tar import Header, Readable
 from nanobench.archives.untar import TarReader
@@ -71,7 +71,7 @@ def _members(stream: BinaryIO, meter: Meter, where: str) -> Iterable[tuple[Heade
     if magic[:2] == b"PK":
         return zip_members(stream, where)
     if magic[:2] == b"\x1f\x8b":
-        return TarReader(Unzipped(stream, meter, where), where)
+        return TarReader(Decompressed(stream, meter, where), where)
     return TarReader(stream, where)
 
 

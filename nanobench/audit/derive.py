@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
+from nanobench.audit.published import online_for
 from nanobench.bundle.read import Bundle
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, NanobenchError
@@ -32,13 +32,9 @@ def derive_again(
         if statement is None:
             yield _no_statement(task)
             continue
-        inputs = locked_inputs(
-            Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=_folder(project, task)),
-            bundle.harness_lock(lock).value,
-            statement,
-            online=online,
-            bench=bench,
-        )
+        locks, harness = locks_of(bundle, lock, project), bundle.harness_lock(lock).value
+        trusted = online_for(bundle, task, project, online)
+        inputs = locked_inputs(locks, harness, statement, online=trusted, bench=bench)
         case = case_of(inputs, bench=bench)
         judged = judge_all(case)
         image = case.image.locked()
@@ -58,8 +54,10 @@ def _objection(task: str, judged: Judged, image: LockedImage) -> str | CannotTel
     return f"{task}: gate {judged.name}: {judged.finding.verdict} here: {reasons}"
 
 
-def _folder(project: Project | None, task: str) -> Path | None:
-    return project.folder(task) if project else None
+def locks_of(bundle: Bundle, lock: TaskLock, project: Project | None) -> Locks:
+    """What a task's image is made from: its lock, its environment's, and its folder where a project is at hand."""
+    folder = project.folder(lock.task) if project else None
+    return Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=folder)
 
 
 def _statement(lock: TaskLock, project: Project | None) -> bytes | None:

@@ -6,22 +6,21 @@ from collections.abc import Iterable, Iterator
 
 from attrs import frozen
 
+from nanobench.audit.asked import Asked
 from nanobench.errors import CannotTell, Refused
 from nanobench.formats.documents import read_json
-from nanobench.gateway.exchange import OWN_FAULTS, Exchange
-from nanobench.gateway.request import read_request
+from nanobench.gateway.exchange import Exchange
 from nanobench.gateway.summary import Summary, summarise
 from nanobench.gateway.upstream import Pins
 from nanobench.harness.contract import Contract, ParsedReport
-from nanobench.harness.ending import ending
+from nanobench.harness.ending import ending, said_at
 from nanobench.model.lock import TaskLock
-from nanobench.model.provider import Arm
-from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Score
+from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, RunManifest, Score
 from nanobench.sandbox.interface import Ended, Finished
 from nanobench.scoring.causes import policy
 from nanobench.scoring.score import score
-from nanobench.sources.answer import heard, marked
 from nanobench.sources.patch import affected_paths
+from nanobench.sources.question import heard, marked
 
 
 @frozen(kw_only=True)
@@ -34,7 +33,7 @@ class RawFiles:
     report: bytes | None
 
 
-def rescore(result: CellResult, lock: TaskLock, arm: Arm, raw: RawFiles, contract: Contract) -> Iterator[str]:
+def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles, contract: Contract) -> Iterator[str]:
     """Every figure that does not follow from the raw files; the report is read by the harness's contract.
 
     Raises:
@@ -44,11 +43,9 @@ def rescore(result: CellResult, lock: TaskLock, arm: Arm, raw: RawFiles, contrac
     """
     changed = affected_paths(raw.patch, where=f"{result.cell.id}: patch")
     yield from _differ("files_changed", result.files_changed, changed)
-    asked: set[str] = set()
-    pins = Pins.of(arm, result.cell)
-    summary = summarise(_noting_models(raw.exchanges, asked), pins)
-    for model in sorted(asked - {result.cell.model}):
-        yield f"model: the cell is of {result.cell.model}, its transcript asks for {model:.200}"
+    asked, pins = Asked(run), Pins.of(run.provider.arm, result.cell)
+    summary = summarise(asked.passing(raw.exchanges), pins)
+    yield from asked.problems(result.cell.model)
     yield from _differ("usage", result.usage, summary.usage)
     yield from _differ("seed", result.seed, pins.seed)
     yield from _differ("sampling_pinned", result.sampling_pinned, summary.sampling_pinned)
@@ -109,16 +106,6 @@ def _raise_unshown(result: CellResult, possible: frozenset[Cause]) -> None:
         )
 
 
-def _noting_models(exchanges: Iterable[Exchange], asked: set[str]) -> Iterator[Exchange]:
-    """The same exchanges; ``asked`` gets the model of every request that was meant for the provider."""
-    for exchange in exchanges:
-        body = exchange.request.raw()
-        if exchange.fault not in OWN_FAULTS and (body or exchange.status is not None):
-            request = read_request(body)
-            asked.add(str(request.body.get("model")) if request else "nothing")
-        yield exchange
-
-
 def _attempts(attempts: tuple[Attempt, ...]) -> Iterator[str]:
     """Attempts are numbered from 1, and each but the last ended in a way that is tried again."""
     yield from _differ("attempts", [a.number for a in attempts], list(range(1, len(attempts) + 1)))
@@ -136,10 +123,9 @@ def _answered(reported: str, said: str) -> Iterator[str]:
         yield f"report: answers {answer!r:.200}, which the transcript does not say"
 
 
-def said_in(report: bytes | None, contract: Contract) -> str | None:
-    """The agent's final text by its report; None when there is no sound one."""
-    found = _report(report, contract)
-    return found.report.finalText if found else None
+def said_in(cause: Cause, report: bytes | None, contract: Contract) -> str | None:
+    """The agent's final text by its report; None when there is no sound one, or none that counts."""
+    return said_at(cause, _report(report, contract))
 
 
 def _report(report: bytes | None, contract: Contract) -> ParsedReport | None:

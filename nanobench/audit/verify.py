@@ -16,22 +16,22 @@ from pathlib import Path
 
 from attrs import frozen
 
-from nanobench.audit.derive import derive_again
+from nanobench.audit.derive import derive_again, locks_of
+from nanobench.audit.published import against_project, online_for
 from nanobench.audit.rescore import RawFiles, record_of, rescore, said_in
 from nanobench.audit.steps import Step, sorted_out, step
 from nanobench.bundle.read import Bundle, open_bundle
 from nanobench.bundle.write import blob_name
 from nanobench.ecosystems.online import Online
-from nanobench.errors import CannotTell, NanobenchError, Refused
+from nanobench.errors import NanobenchError, Refused
 from nanobench.gateway.transcript import read_transcript
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.grading.trial import fair_trial, try_patch
 from nanobench.harness.contract import Contract, contract_of
-from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock, TaskLock
 from nanobench.model.result import Cause, CellResult, GradingRecord, Outcome
-from nanobench.project.files import L, Locked, Project
+from nanobench.project.files import Locked, Project
 from nanobench.project.stale import gate_reasons
 
 
@@ -51,7 +51,7 @@ def verify(root: Path, audit: Audit) -> tuple[Step, ...]:
     except NanobenchError as error:
         return (step("bytes", [str(error)]),)
     return (
-        step("bytes", bundle.integrity_problems()),
+        step("bytes", dict.fromkeys(bundle.integrity_problems())),
         _step("lock", lambda: _check_locks(bundle, audit)),
         _step("derive", lambda: derive_again(bundle, audit.project, online=audit.online, bench=audit.bench)),
         _step("rescore", lambda: _check_scores(bundle)),
@@ -76,11 +76,11 @@ def _check_locks(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]
         bundle.environment_lock(locked.value)
         bundle.harness_lock(locked.value)
         yield from gate_reasons(locked.value)
-        yield from _against_project(bundle, locked, audit.project)
+        yield from against_project(bundle, locked, audit.project)
         for result in _results(bundle, task):
             yield from _made_from(result, locked, bundle.run_harness_lock(result.cell.harness))
     for name in sorted(bundle.run.harnesses):
-        yield from _against_project(bundle, bundle.run_harness_lock(name), audit.project)
+        yield from against_project(bundle, bundle.run_harness_lock(name), audit.project)
 
 
 def _made_from(result: CellResult, task: Locked[TaskLock], harness: Locked[HarnessLock]) -> Iterator[str]:
@@ -96,30 +96,13 @@ def _made_from(result: CellResult, task: Locked[TaskLock], harness: Locked[Harne
             yield f"{result.cell.id}: {key}: the result says {says}, the lock {lock}"
 
 
-def _against_project(bundle: Bundle, found: Locked[L], project: Project | None) -> Iterator[str | NanobenchError]:
-    """Whether the project publishes the very lock that a bundle holds."""
-    kind, name = type(found.value), found.path.name.removesuffix(".lock.toml")
-    where = found.path.relative_to(bundle.root).as_posix()
-    if project is None or not project.has_lock(kind, name):
-        yield CannotTell(
-            "NB_NO_PUBLISHED_LOCK",
-            "there is no published lock to compare the bundle's with",
-            where=where,
-            hint="run this in the project that publishes the lock, or name it with --project",
-        )
-        return
-    published = project.lock(kind, name).sha256
-    if published != found.sha256:
-        yield f"{where}: the bundle's has sha256 {found.sha256}, this project's {published}"
-
-
 def _check_scores(bundle: Bundle) -> Iterator[str | NanobenchError]:
     for task in sorted({cell.task for cell in bundle.run.cells}):
         lock = bundle.task_lock(task).value
         for result in _results(bundle, task):
             try:
-                arm, contract = bundle.run.provider.arm, _contract(bundle, result)
-                problems = rescore(result, lock, arm, _raw(bundle, result), contract)
+                contract = _contract(bundle, result)
+                problems = rescore(result, lock, bundle.run, _raw(bundle, result), contract)
                 yield from (f"{result.cell.id}: {problem}" for problem in problems)
             except NanobenchError as error:  # what is wrong with one cell hides nothing of the others
                 yield error
@@ -144,9 +127,8 @@ def _contract(bundle: Bundle, result: CellResult) -> Contract:
 def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
     for task in sorted({cell.task for cell in bundle.run.cells}):
         lock = bundle.task_lock(task).value
-        folder = audit.project.folder(task) if audit.project else None
-        locks = Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=folder)
-        place = locked_arena(locks, online=audit.online, bench=audit.bench)
+        online = online_for(bundle, task, audit.project, audit.online)
+        place = locked_arena(locks_of(bundle, lock, audit.project), online=online, bench=audit.bench)
         seen: dict[tuple[str, str | None], GradingRecord] = {}
         for result in _results(bundle, task):
             outcomes, patch, report = result.blobs.outcomes, result.blobs.patch, result.blobs.report
@@ -158,7 +140,7 @@ def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
                 continue
             said = None
             if report and place.arena.answer:
-                said = said_in(bundle.blob(report), _contract(bundle, result))
+                said = said_in(result.cause, bundle.blob(report), _contract(bundle, result))
             if (patch, said) not in seen:
                 with audit.bench.store.scratch("retest") as scratch:
                     trial = try_patch(place.arena, bundle.blob(patch), said=said, scratch=scratch)

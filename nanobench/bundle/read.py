@@ -12,20 +12,18 @@ from pathlib import Path
 from attrs import frozen
 
 from nanobench.bundle.write import MANIFEST, RUN, blob_name, blobs_of, cell_name
-from nanobench.errors import NanobenchError, Refused
+from nanobench.errors import MAX_DETAILS, NanobenchError, Refused
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import read_json, read_lock
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.result import BundleManifest, Cause, Cell, CellResult, RunManifest
 from nanobench.project.files import L, Locked
 from nanobench.sources.quoting import display
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 MAX_FILE = 512 << 20
 MAX_FILES = 200_000
 _DEEPEST = 3
-_NAMED = 1000
-"""How many files are named that do not belong to the bundle; there may be millions."""
 
 
 @frozen
@@ -79,7 +77,7 @@ class Bundle:
     def integrity_problems(self) -> Iterator[str]:
         """Every file that is missing, changed or not named, and every cell or blob that the run lacks."""
         foreign = (name for name in _present(self.root) if name not in self.manifest.files and name != MANIFEST)
-        for name in sorted(islice(foreign, _NAMED)):
+        for name in sorted(islice(foreign, MAX_DETAILS)):
             yield f"{display(os.fsencode(name))}: not in the manifest"
         for name in sorted(self.manifest.files):
             try:
@@ -89,6 +87,7 @@ class Bundle:
         for cell in self.run.cells:
             yield from self._cell_problems(cell)
         yield from self._plan_problems()
+        yield from self._foreign_problems()
         yield from self._copied_transcripts()
 
     def _plan_problems(self) -> Iterator[str]:
@@ -105,7 +104,10 @@ class Bundle:
         full = pairs * len(models) * len(modes) * len(repeats)
         if len(set(cells)) != len(cells) or len(cells) != full:
             yield f"{RUN}: {len(cells)} cells where {full} different ones make the plan"
-        named = self.run.provider
+
+    def _foreign_problems(self) -> Iterator[str]:
+        """Cells of another provider or model than the run's, and results of cells that were not planned."""
+        cells, named = self.run.cells, self.run.provider
         foreign = sorted(
             {f"{c.provider}/{c.model}" for c in cells if c.provider != named.name or c.model not in named.models}
         )

@@ -1,30 +1,12 @@
-"""What the person allows a run to use up, and what the plan will use: the options of ``run`` that are about cost."""
+"""What the person allows a run to use up."""
 
 from __future__ import annotations
-
-from typing import Annotated
-
-import typer
 
 from nanobench.errors import Misuse
 from nanobench.model.fields import FieldError
 from nanobench.model.provider import Budgets
 from nanobench.model.result import ProviderFacts
 from nanobench.runner.forecast import unpriced
-
-MaxTokens = Annotated[
-    int | None,
-    typer.Option("--max-tokens", help="Tokens, in and out, of an attempt at a cell; then it ends softly."),
-]
-MaxSeconds = Annotated[
-    int | None,
-    typer.Option("--max-seconds", help="Seconds of an attempt at a cell; then it ends softly."),
-]
-MaxCost = Annotated[
-    str | None,
-    typer.Option("--max-cost", metavar="USD", help="Money of the whole run; then no cell starts."),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what the plan is and what it uses at most.")]
 
 
 def budgets_of(

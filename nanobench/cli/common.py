@@ -116,7 +116,9 @@ def exits(*, as_json: bool = False) -> Iterator[None]:
     except NanobenchError as error:
         raise _told(error, as_json=as_json) from None
     except KeyboardInterrupt:
-        raise _told(_Interrupted("NB_INTERRUPTED", "nothing is left half-done"), as_json=as_json) from None
+        hint = "give the same command again; a run goes on where it stopped when its folder is given as --out"
+        stopped = _Interrupted("NB_INTERRUPTED", "nothing is left half-done", hint=hint)
+        raise _told(stopped, as_json=as_json) from None
     except typer.Exit:
         raise
     except OSError as error:

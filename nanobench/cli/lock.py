@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from functools import partial
+from itertools import chain
 from typing import Annotated
 
 import typer
 from attrs import frozen
 
-from nanobench.cli import common
+from nanobench.cli import common, lock_check
 from nanobench.cli.cost import Meter
-from nanobench.cli.locked import current, harness_reasons, keep, keep_harness, stale_reasons
-from nanobench.cli.nanocoder import HELP, OPTION, locked_harness, requested
-from nanobench.curate.harness import HarnessOutcome, lock_harness_alone
-from nanobench.curate.lock import INPUTS, LockOutcome, lock_task
-from nanobench.errors import Misuse, NanobenchError
+from nanobench.cli.lock_results import Said, of_harness, of_task
+from nanobench.cli.locked import current, keep, keep_harness
+from nanobench.cli.nanocoder import HELP, OPTION, requested
+from nanobench.curate.harness import lock_harness_alone
+from nanobench.curate.lock import INPUTS, lock_task
+from nanobench.errors import Misuse
 from nanobench.image.workbench import Workbench
-from nanobench.model.fields import Document
-from nanobench.model.lock import HarnessLock, TaskLock
-from nanobench.model.upstream import LockedUpstream
+from nanobench.model.lock import HarnessLock
 from nanobench.project.files import Project
 from nanobench.sandbox.choose import EngineName
+
+Before = Annotated[
+    str | None,
+    typer.Option(
+        "--before", metavar="DATE", help="With --nanocoder: its dependencies are older than this (YYYY-MM-DD)."
+    ),
+]
 
 
 @common.verb
@@ -34,12 +40,7 @@ def lock(
     nanocoder: Annotated[
         list[str] | None, typer.Option(OPTION, metavar="X", help=f"{HELP}. Locks the harness alone.")
     ] = None,
-    before: Annotated[
-        str | None,
-        typer.Option(
-            "--before", metavar="DATE", help="With --nanocoder: its dependencies are older than this (YYYY-MM-DD)."
-        ),
-    ] = None,
+    before: Before = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether the locks are current: no network.")
     ] = False,
@@ -73,10 +74,7 @@ def lock(
     """
     found = common.project(project)
     if check:
-        named = [locked_harness(found, asked).value.name for asked in nanocoder or []]
-        if tasks or named:
-            return _check(found, tasks or [], named, as_json=as_json)
-        return _check(found, _published(found), found.harness_names(), as_json=as_json)
+        return lock_check.check(found, tasks or [], nanocoder or [], as_json=as_json)
     if not tasks and not nanocoder:
         raise Misuse("NB_USAGE", "name at least one task", hint=f"known tasks: {', '.join(found.task_ids())}")
     errand = _Errand(
@@ -87,22 +85,18 @@ def lock(
         offline=offline,
         dry_run=dry_run,
     )
-    said = {}
-    for lock_one in (
-        *(partial(errand.harness, asked) for asked in nanocoder or []),
-        *(partial(errand.task, task) for task in tasks or []),
-    ):
-        name, document, text = lock_one()
-        said[name] = document
+    documents = {}
+    for said in chain(map(errand.harness, nanocoder or []), map(errand.task, tasks or [])):
+        documents[said.name] = said.document
         if not as_json:
-            common.show(None, text, as_json=False)
+            common.show(None, said.text, as_json=False)
     if as_json:
-        common.show(said, "", as_json=True)
+        common.show(documents, "", as_json=True)
 
 
 @frozen(kw_only=True)
 class _Errand:
-    """How each lock is made. What came of it: its name, a document, and words."""
+    """How each lock is made."""
 
     project: Project
     before: str | None
@@ -111,7 +105,7 @@ class _Errand:
     offline: bool
     dry_run: bool
 
-    def harness(self, asked: str) -> tuple[str, Document, str]:
+    def harness(self, asked: str) -> Said:
         """Lock a harness alone."""
         request = requested(self.project, asked, self.bench.store)
         with common.network(offline=self.offline) as online:
@@ -124,12 +118,11 @@ class _Errand:
                 bench=self.bench,
                 dry_run=self.dry_run,
             )
-        name = outcome.lock.name
         if not self.dry_run:
-            keep_harness(self.project.lock(HarnessLock, name), self.bench.store)
-        return name, _harness_document(outcome), _harness_text(outcome, dry_run=self.dry_run)
+            keep_harness(self.project.lock(HarnessLock, outcome.lock.name), self.bench.store)
+        return of_harness(outcome, dry_run=self.dry_run)
 
-    def task(self, task: str) -> tuple[str, Document, str]:
+    def task(self, task: str) -> Said:
         """Lock a task, and its environment and harness with it."""
         meter = Meter.begin(self.bench)
         with common.network(offline=self.offline) as online:
@@ -139,7 +132,7 @@ class _Errand:
         common.say(meter.cost(outcome))
         if not self.dry_run:
             keep(current(self.project, task), self.bench.store)
-        return task, _document(outcome), _text(outcome, dry_run=self.dry_run)
+        return of_task(outcome, dry_run=self.dry_run)
 
 
 def _date(before: str | None, nanocoder: list[str] | None) -> str | None:
@@ -160,91 +153,3 @@ def _inputs(upgrade: bool, named: Iterable[str]) -> tuple[str, ...]:
             "NB_USAGE", f"no input {unknown[0]!r}", where="--upgrade-input", hint=f"one of {', '.join(INPUTS)}"
         )
     return INPUTS if upgrade else tuple(named)
-
-
-def _harness_document(outcome: HarnessOutcome) -> Document:
-    return {"closure": outcome.lock.closure, "written": list(outcome.written)}
-
-
-def _document(outcome: LockOutcome) -> Document:
-    gates = {
-        j.name: {"verdict": j.finding.verdict, "evidence_sha256": j.verdict.evidence_sha256} for j in outcome.judged
-    }
-    tests = outcome.lock.tests
-    return {
-        "image": outcome.lock.image.manifest_digest,
-        "gates": gates,
-        "fail_to_pass": len(tests.fail_to_pass),
-        "pass_to_pass": len(tests.pass_to_pass),
-        "written": list(outcome.written),
-    }
-
-
-def _harness_text(outcome: HarnessOutcome, *, dry_run: bool) -> str:
-    lock = outcome.lock
-    return "\n".join(
-        (f"{lock.name}: locked", f"  closure {lock.closure}", *_written(outcome.written, dry_run=dry_run))
-    )
-
-
-def _text(outcome: LockOutcome, *, dry_run: bool) -> str:
-    tests = outcome.lock.tests
-    return "\n".join(
-        (
-            f"{outcome.task}: locked",
-            *(f"  {line}" for j in outcome.judged for line in j.lines()),
-            *_upstream(outcome.lock.source.upstream),
-            f"  image {outcome.lock.image.manifest_digest}",
-            f"  {len(tests.fail_to_pass)} tests must turn green, {len(tests.pass_to_pass)} must stay green",
-            *_written(outcome.written, dry_run=dry_run),
-        )
-    )
-
-
-def _written(names: Iterable[str], *, dry_run: bool) -> tuple[str, ...]:
-    verb = "would write" if dry_run else "wrote"
-    return tuple(f"  {verb} {name}" for name in names) or ("  no byte changed",)
-
-
-def _upstream(found: LockedUpstream | None) -> tuple[str, ...]:
-    if found is None:
-        return ()
-    return (f"  merge {found.merge.commit} of {found.merged_at} ({found.identity}) onto {found.base.commit}",)
-
-
-def _published(project: Project) -> tuple[str, ...]:
-    """What must be current: every lock there is, and every member of the dataset. Other tasks may wait for theirs."""
-    return tuple(sorted({*project.locked_ids(), *project.members()}))
-
-
-def _check(project: Project, tasks: Iterable[str], harnesses: Iterable[str], *, as_json: bool) -> None:
-    verdicts = {task: _reasons(project, task) for task in tasks}
-    verdicts |= {f"harness/{name}": _harness_reasons(project, name) for name in harnesses}
-    stale = [name for name, reasons in verdicts.items() if reasons]
-    lines = []
-    for name, reasons in verdicts.items():
-        lines += [f"{name}: {'stale' if reasons else 'current'}", *(f"  - {reason}" for reason in reasons)]
-    if stale:
-        lines.append(f"  → nanobench lock {' '.join(name.replace('harness/', f'{OPTION} ') for name in stale)}")
-    document = {name: {"current": not reasons, "reasons": list(reasons)} for name, reasons in verdicts.items()}
-    common.show(document, "\n".join(lines), as_json=as_json)
-    if stale:
-        raise typer.Exit(1)
-
-
-def _reasons(project: Project, task: str) -> tuple[str, ...]:
-    """Why a task's lock is not current; a spec or lock that cannot be read is a reason like any other."""
-    try:
-        if not project.has_lock(TaskLock, task):
-            return (f"locks/{task}.lock.toml: missing",)
-        return stale_reasons(project, project.lock(TaskLock, task).value)
-    except NanobenchError as error:
-        return (str(error).replace("\n", "; "),)
-
-
-def _harness_reasons(project: Project, name: str) -> tuple[str, ...]:
-    """Why a harness's lock is not current."""
-    try:
-        return harness_reasons(project.lock(HarnessLock, name).value)
-    except NanobenchError as error:
-        return (str(error).replace("\n", "; "),)

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, cast, get_args
-
-import typer
+from typing import cast, get_args
 
 from nanobench import __version__
 from nanobench.bundle.read import open_bundle
-from nanobench.cli import common
-from nanobench.cli.budgets import DryRun, MaxCost, MaxSeconds, MaxTokens, budgets_of
+from nanobench.cli import common, run_options
+from nanobench.cli.budgets import budgets_of
 from nanobench.cli.locked import brought_by, current, keep, keep_harness, of_task
-from nanobench.cli.nanocoder import HELP, OPTION, locked_harness
-from nanobench.cli.provider import FILE, Asked, provider_of
-from nanobench.cli.results import tell, teller
+from nanobench.cli.nanocoder import locked_harness
+from nanobench.cli.provider import Asked, provider_of
+from nanobench.cli.run_results import tell, teller
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
-from nanobench.gateway.scripted.behaviours import BEHAVIOURS
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock
 from nanobench.model.provider import Budgets
@@ -29,7 +26,7 @@ from nanobench.runner.forecast import forecast
 from nanobench.runner.plan import plan
 from nanobench.runner.providers import Provider
 from nanobench.runner.run import Run, jobs_for, publish
-from nanobench.runner.stage import Agent, LockedTask, Stage, bring_agents, set_stage
+from nanobench.runner.stage import Agent, LockedTask, Stage, bring_agent, set_stage
 from nanobench.runner.state import RunState
 from nanobench.sandbox.choose import EngineName
 
@@ -38,46 +35,26 @@ Harnesses = tuple[Locked[HarnessLock], ...]
 
 @common.verb
 def run(
-    tasks: Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Locked tasks (default: all).")] = None,
-    provider: Annotated[
-        str, typer.Option("--provider", help=f"{', '.join(sorted(BEHAVIOURS))} (scripted), or a name.")
-    ] = "",
-    model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="MODEL", help="A model; may be given several times.")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", help="An OpenAI-compatible endpoint, up to and with /v1.")
-    ] = None,
-    key_env: Annotated[
-        str | None, typer.Option("--key-env", help="The environment variable that holds the provider's key.")
-    ] = None,
-    key_file: Annotated[Path | None, typer.Option("--key-file", help="A file that holds only the key.")] = None,
-    providers: Annotated[
-        Path | None, typer.Option("--providers", help=f"Endpoints by name (default: {FILE} of the project).")
-    ] = None,
-    mode: Annotated[
-        list[str] | None,
-        typer.Option("--mode", metavar="MODE", help="hinted (default) or navigation; or both."),
-    ] = None,
-    nanocoder: Annotated[
-        list[str] | None,
-        typer.Option(OPTION, metavar="X", help=f"{HELP} (default: the one that a task was locked with)."),
-    ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell.")] = 1,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder of the bundle (default: runs/<date>).")] = None,
-    lock_file: Annotated[
-        Path | None, typer.Option("--lock", help="Use this task lock in place of the project's.")
-    ] = None,
-    locked: Annotated[bool, typer.Option("--locked", help="Run only what is locked and current (always so).")] = True,
+    tasks: run_options.Tasks = None,
+    provider: run_options.ProviderName = "",
+    model: run_options.Models = None,
+    base_url: run_options.BaseUrl = None,
+    key_env: run_options.KeyEnv = None,
+    key_file: run_options.KeyFile = None,
+    providers: run_options.ProvidersFile = None,
+    mode: run_options.Modes = None,
+    nanocoder: run_options.Nanocoders = None,
+    repeats: run_options.Repeats = 1,
+    out: run_options.Out = None,
+    lock_file: run_options.LockFile = None,
+    locked: run_options.LockedFlag = True,
     offline: common.Offline = False,
-    frozen: Annotated[bool, typer.Option("--frozen", help="--locked and --offline.")] = False,
-    max_tokens: MaxTokens = None,
-    max_seconds: MaxSeconds = None,
-    max_cost: MaxCost = None,
-    dry_run: DryRun = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Cells at once (default: what the CPUs hold).")
-    ] = None,
+    frozen: run_options.Frozen = False,
+    max_tokens: run_options.MaxTokens = None,
+    max_seconds: run_options.MaxSeconds = None,
+    max_cost: run_options.MaxCost = None,
+    dry_run: run_options.DryRun = False,
+    jobs: run_options.Jobs = None,
     store: common.StorePath = None,
     engine: common.Engines = EngineName.AUTO,
     project: common.ProjectPath = None,
@@ -85,7 +62,7 @@ def run(
 ) -> None:
     """Run locked tasks through a provider; grade; write a bundle that anybody can verify.
 
-    A run that was interrupted goes on when the same command is given again with the same --out.
+    A run that was interrupted goes on when the same command is given again with its --out.
 
     Exit 0: cells were scored, whatever the scores. 3: no cell was, so nothing was measured.
 
@@ -93,13 +70,13 @@ def run(
 
         nanobench run --locked tomlkit-0.15.2 --provider oracle
 
-        nanobench run unidiff-1.0.1 --provider ollama --base-url http://127.0.0.1:11434/v1 --model qwen2.5-coder:7b
+        nanobench run --base-url http://127.0.0.1:11434/v1 --model qwen3:8b
 
-        nanobench run tomlkit-0.15.2 --provider oracle --nanocoder 1.29.0 --nanocoder 1.30.0
+        nanobench run --provider oracle --nanocoder 1.29.0 --nanocoder 1.30.0
 
-        nanobench run --frozen --provider nop --mode hinted --mode navigation --out runs/nop
+        nanobench run --frozen --provider nop --mode hinted --mode navigation
 
-        nanobench run --provider hosted --max-tokens 400000 --max-cost 20 --dry-run
+        nanobench run --provider hosted --max-cost 20 --dry-run
     """
     found = common.project(project)
     asked = Asked(
@@ -118,8 +95,8 @@ def run(
     expected = forecast(manifest, {name: locked.task.value.limits for name, locked in locked_tasks.items()})
     if dry_run:
         return common.show(unstructure(expected), expected.text(), as_json=as_json)
-    common.say(expected.text())
     destination = _destination(found, out)
+    common.say(f"{expected.text()}\nbundle: {destination}")
     bench = common.workbench(store, engine)
     stages = _stages(locked_tasks, harnesses, bench=bench, offline=offline or frozen)
     state = RunState(RunState.place(destination), manifest)
@@ -186,12 +163,12 @@ def _stages(
     stages: dict[str, Stage] = {}
     agents: dict[str, Agent] = {}
     with common.network(offline=offline) as online:
-        for lock in {lock.value.name: lock for locks in harnesses.values() for lock in locks}.values():
-            with brought_by(_bringing(lock.value.name, tasks)):
-                agents |= bring_agents([lock], online=online, bench=bench)
+        for name, lock in {lock.value.name: lock for locks in harnesses.values() for lock in locks}.items():
+            with brought_by(_bringing(name, tasks)):
+                agents[name] = bring_agent(lock, online=online, bench=bench)
             keep_harness(lock, bench.store)
         for name, locked in tasks.items():
-            own = {lock.value.name: agents[lock.value.name] for lock in harnesses[name]}
+            own = [agents[lock.value.name] for lock in harnesses[name]]
             with of_task(name):
                 stages[name] = set_stage(locked, own, online=online, bench=bench)
             keep(locked, bench.store)

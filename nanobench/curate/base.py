@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from nanobench.ecosystems import debian, devcontainer, image
+from nanobench.ecosystems.base import Resolution
 from nanobench.ecosystems.devcontainer import Build
-from nanobench.ecosystems.furnishing import Resolution
 from nanobench.ecosystems.online import Online
 from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.digest import split
@@ -16,6 +16,7 @@ from nanobench.image.layers import pack
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import DebianBase, DevcontainerBase, DockerfileBase, Environment, ImageBase
 from nanobench.model.lock import Package
+from nanobench.project.context import refuse_links
 from nanobench.project.files import Spec
 
 
@@ -70,6 +71,7 @@ def _captured(spec: Spec[Environment], build: Build, date: str, bench: Workbench
     from nanobench.sandbox.docker_daemon import Daemon, address_of
 
     where, name = f"environments/{build.dockerfile}", spec.value.name
+    refuse_links(spec, build.dockerfile, build.context)
     epoch = _epoch(date, where)
     bench.say(f"building {where} with Docker")
     try:

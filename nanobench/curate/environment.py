@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from attrs import evolve, frozen
 
 from nanobench.curate.base import resolve_base
-from nanobench.ecosystems import inputs, node, python
+from nanobench.ecosystems import node, python, step_inputs
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell
@@ -182,10 +182,9 @@ def _resolve_step_inputs(
     spec: Environment, target: python.Target, online: Online, bench: Workbench
 ) -> Sequence[Package]:
     bench.say("resolving what steps work on")
+    wanted = sorted(_step_inputs(spec))
     with bench.store.scratch("resolve") as work:
-        return tuple(
-            inputs.resolve(sorted(_step_inputs(spec)), target=target, store=bench.store, online=online, work=work)
-        )
+        return tuple(step_inputs.resolve(wanted, target=target, store=bench.store, online=online, work=work))
 
 
 def _lock(spec: Spec[Environment], pins: Pins, built: BuiltEnvironment) -> EnvironmentLock:

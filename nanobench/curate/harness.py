@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from nanobench.curate.files import old_lock, put_lock
+from nanobench.curate.lock_files import old_lock, put_lock
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, Refused
 from nanobench.harness.closure import build_closure

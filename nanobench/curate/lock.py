@@ -7,8 +7,8 @@ from collections.abc import Collection
 from attrs import frozen
 
 from nanobench.curate.environment import lock_environment
-from nanobench.curate.files import old_lock, put_lock
 from nanobench.curate.harness import keep_or_lock_harness
+from nanobench.curate.lock_files import old_lock, put_lock
 from nanobench.curate.source import lock_source
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused

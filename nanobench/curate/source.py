@@ -9,7 +9,7 @@ from nanobench.errors import Refused
 from nanobench.image.sources import bring, remote_of, source_of
 from nanobench.image.workbench import Workbench
 from nanobench.model.fixture import VendoredSource
-from nanobench.model.lock import Pins, TaskLock
+from nanobench.model.lock import SourcePins, TaskLock
 from nanobench.model.task import GitSource, Task
 from nanobench.model.upstream import LockedUpstream
 from nanobench.project.files import Spec
@@ -25,7 +25,7 @@ def lock_source(
     upgrade: Collection[str],
     online: Online | None,
     bench: Workbench,
-) -> tuple[Source, Pins | None]:
+) -> tuple[Source, SourcePins | None]:
     """The source with its files in the store, and what it resolved to.
 
     Raises:
@@ -34,7 +34,7 @@ def lock_source(
             by the contamination gate).
     """
     task, folder = spec.value, spec.path.parent
-    pins: Pins | None = None
+    pins: SourcePins | None = None
     if isinstance(task.source, GitSource):
         pins = _kept(spec, old, upgrade) or _resolved(task, task.source, online, bench)
         _check_claims(task, pins)

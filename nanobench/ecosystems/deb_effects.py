@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from nanobench.archives.names import to_bytes
+from nanobench.ecosystems.base import EMPTY, GROUP, HOSTS, OPEN, OWNED, PASSWD, PLACES
 from nanobench.ecosystems.deb_scripts import Alternative, alternatives, unmet
 from nanobench.ecosystems.deb_tree import MERGED, Tree, canonical
 from nanobench.ecosystems.deb_unpack import Installed
-from nanobench.ecosystems.furnishing import EMPTY, GROUP, HOSTS, OPEN, OWNED, PASSWD, PLACES
 from nanobench.errors import Refused
 from nanobench.sandbox.interface import SANDBOX_UID
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from packageurl import PackageURL
 
+from nanobench.ecosystems.base import Resolution
 from nanobench.ecosystems.deb_control import stanzas
 from nanobench.ecosystems.deb_keys import pinned_keyring
-from nanobench.ecosystems.furnishing import Resolution
 from nanobench.ecosystems.online import Online
 from nanobench.ecosystems.registries import safe
 from nanobench.errors import CannotTell, MachineFailure, NanobenchError, Refused

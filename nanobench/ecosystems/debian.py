@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nanobench.ecosystems import deb_effects
+from nanobench.ecosystems.base import Assembled
 from nanobench.ecosystems.deb_dpkg import write_database
 from nanobench.ecosystems.deb_resolve import resolve
 from nanobench.ecosystems.deb_tree import Tree
 from nanobench.ecosystems.deb_unpack import unpack_all
-from nanobench.ecosystems.furnishing import Assembled, Resolution
 from nanobench.model.lock import Package
 from nanobench.store.store import Store
 
-__all__ = ["Assembled", "Resolution", "assemble", "resolve"]
+__all__ = ["assemble", "resolve"]
 
 
 def assemble(packages: Sequence[Package], store: Store, scratch: Path, *, epoch: int) -> Assembled:

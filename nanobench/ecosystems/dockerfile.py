@@ -18,8 +18,8 @@ from nanobench.archives.bounds import Meter
 from nanobench.archives.entries import entries_of
 from nanobench.archives.layer import write_layer
 from nanobench.archives.root import Root
+from nanobench.ecosystems.base import Assembled, furnish
 from nanobench.ecosystems.devcontainer import Build
-from nanobench.ecosystems.furnishing import Assembled, furnish
 from nanobench.ecosystems.image import BOUNDS, members
 from nanobench.errors import Refused
 from nanobench.model.lock import PLATFORM

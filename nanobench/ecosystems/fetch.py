@@ -184,7 +184,7 @@ def _raise_all(failures: list[_Failure]) -> None:
     count = f"{len(failures)} file{'s' if len(failures) > 1 else ''}"
     error: NanobenchError
     if _Wrong in kinds:
-        hint = "a registry or proxy serves other bytes than the lock names: try another mirror"
+        hint = "a registry or proxy serves other bytes than are pinned: try another mirror, or mend the pin"
         error = Refused("NB_DIGEST", f"{count} could not be had as locked", details=details, hint=hint)
     elif Gone in kinds:
         hint = "name a mirror or snapshot that still has them (NANOBENCH_DEBIAN_MIRROR takes several), or lock again"

@@ -5,26 +5,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from nanobench.archives.bounds import Bounds, Meter
-from nanobench.archives.gunzip import GZIP, ZSTD, Unzipped
+from nanobench.archives.decompress import GZIP, ZSTD, Decompressed
 from nanobench.archives.names import plain, shown
 from nanobench.archives.root import Member, Root
 from nanobench.archives.slices import part_of
 from nanobench.archives.untar import TarReader
-from nanobench.ecosystems.furnishing import EMPTY, Assembled, Resolution, furnish
+from nanobench.ecosystems.base import EMPTY, Assembled, furnish
 from nanobench.ecosystems.oci_documents import MANIFESTS, read_config, read_manifest
 from nanobench.ecosystems.oci_registry import resolve
 from nanobench.errors import Refused
 from nanobench.model.lock import Package
+from nanobench.store.seals import file_hash
 from nanobench.store.store import Store
 
-__all__ = ["BOUNDS", "Resolution", "assemble", "members", "resolve"]
+__all__ = ["BOUNDS", "assemble", "members", "resolve"]
 
 BOUNDS = Bounds(members=500_000, total=32 << 30, member=8 << 30, free=1 << 30)
 _CHUNK = 1 << 20
@@ -80,7 +80,7 @@ def _unpacked(layer: Path, dest: Path, meter: Meter, where: str) -> Path:
     with layer.open("rb") as packed:
         if not os.pread(packed.fileno(), len(ZSTD), 0).startswith((GZIP, ZSTD)):
             return layer
-        content = Unzipped(packed, meter, where)
+        content = Decompressed(packed, meter, where)
         with dest.open("xb") as out:
             while chunk := content.read(_CHUNK):
                 out.write(chunk)
@@ -88,7 +88,6 @@ def _unpacked(layer: Path, dest: Path, meter: Meter, where: str) -> Path:
 
 
 def _check(tar: Path, diff_id: str, where: str) -> None:
-    with tar.open("rb") as file:
-        found = f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    found = f"sha256:{file_hash(tar, 'sha256')}"
     if found != diff_id:
         raise Refused("NB_DIGEST", f"unpacks to {found}, not to {diff_id}", where=where)

@@ -16,7 +16,7 @@ from nanobench.formats.digest import sha256_hex
 from nanobench.model.environment import NodeRequest
 from nanobench.model.fields import Document
 from nanobench.model.lock import Lockfile
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 LOCKFILES = {"npm": "package-lock.json", "pnpm": "pnpm-lock.yaml"}
 _MAX_LOCKFILE = 32 << 20

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nanobench.archives.bounds import Bounds, Meter
-from nanobench.archives.gunzip import Unzipped
+from nanobench.archives.decompress import Decompressed
 from nanobench.archives.names import problem, shown
 from nanobench.archives.untar import TarReader
 from nanobench.errors import Refused
@@ -40,7 +40,7 @@ def check_tarballs(packages: Iterable[Package], store: Store, *, bounds: Bounds 
 def _check(tarball: Path, where: str, bounds: Bounds) -> None:
     with tarball.open("rb") as stream:
         meter = Meter(bounds, os.fstat(stream.fileno()).st_size, where)
-        for header, _ in TarReader(Unzipped(stream, meter, where), where):
+        for header, _ in TarReader(Decompressed(stream, meter, where), where):
             at = f"{where}: {shown(header.path)}"
             meter.member(header.size, at)
             wrong = problem(header.path.removeprefix("./")) if header.path != "." else None

@@ -16,7 +16,7 @@ from nanobench.formats.digest import from_integrity
 from nanobench.model.fields import Digest, Document
 
 PLATFORM = {"os": "linux", "cpu": "x64", "libc": "glibc"}
-_NAME = re.compile(r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*", re.ASCII)
+NAME = re.compile(r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*", re.ASCII)
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]*")
 _FILE = re.compile(r"[\w~-][\w.+~-]*", re.ASCII)
 _LONGEST = 214
@@ -58,7 +58,7 @@ def checked(name: Any, version: Any, where: str) -> tuple[str, str]:
     Raises:
         Refused: ``NB_NPM_LOCK``.
     """
-    for what, said, rule in (("name", name, _NAME), ("version", version, _VERSION)):
+    for what, said, rule in (("name", name, NAME), ("version", version, _VERSION)):
         if not isinstance(said, str) or len(said) > _LONGEST or not rule.fullmatch(said):
             raise Refused("NB_NPM_LOCK", f"{said!r:.80} is no {what} of a package", where=where)
     return name, version

@@ -9,12 +9,12 @@ from packageurl import PackageURL
 
 from nanobench.ecosystems.registries import Registries
 from nanobench.errors import Refused
-from nanobench.model.fields import Digest
+from nanobench.model.fields import SHA256_DIGEST, Digest
 
 _HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9a-f:]+\])(:\d{1,5})?")
 _REPOSITORY = re.compile(r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*")
 _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_DIGEST = re.compile(SHA256_DIGEST)
 
 
 @frozen(kw_only=True)

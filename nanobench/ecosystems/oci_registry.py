@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import httpx
 
-from nanobench.ecosystems.furnishing import Resolution
+from nanobench.ecosystems.base import Resolution
 from nanobench.ecosystems.oci_documents import (
     BLOBS,
     INDEX_TYPES,

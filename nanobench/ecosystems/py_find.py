@@ -16,7 +16,8 @@ _OUT = f"{MOUNTS}/out"
 _ASK = f"""
 import os, sys
 with open("{_OUT}/python", "w") as out:
-    print("%d.%d" % sys.version_info[:2], os.confstr("CS_GNU_LIBC_VERSION"), sys.implementation.name, file=out)
+    facts = *sys.version_info[:2], os.confstr("CS_GNU_LIBC_VERSION"), sys.implementation.name
+    out.write("%d.%d %s %s\\n" % facts)
 """
 _ANSWER = re.compile(r"(3\.\d{1,3}) glibc (2\.\d{1,3}) cpython\n")
 

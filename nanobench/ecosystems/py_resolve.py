@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from packageurl import PackageURL
@@ -24,9 +23,7 @@ from nanobench.ecosystems.py_uv import Resolver, Static
 from nanobench.errors import CannotTell, Refused
 from nanobench.model.environment import PythonRequest
 from nanobench.model.fields import Digest
-from nanobench.model.lock import Package
-
-Role = Literal["python", "python-build", "installer", "step"]
+from nanobench.model.lock import Package, PackageRole
 
 _REQUIREMENTS, _BUILD = "python.requirements", "python.build_requirements"
 _MAX_SDIST = 512 << 20
@@ -62,7 +59,7 @@ def resolve(request: PythonRequest, *, online: Online, work: Path, python: str, 
     return tuple(sorted(packages, key=lambda p: (p.role, p.purl)))
 
 
-def look_up(pin: Pin, role: Role, *, online: Online, work: Path, target: Target) -> Package:
+def look_up(pin: Pin, role: PackageRole, *, online: Online, work: Path, target: Target) -> Package:
     """The one file of an exact version: the wheel that fits the target best, or else the source archive.
 
     Raises:
@@ -121,7 +118,7 @@ def _read(package: Locked, resolver: Resolver) -> Said:
     return read_sdist(archive, resolver.work / f"sdist-{package.name}", where=pin.path)
 
 
-def _pins(found: Iterable[Locked], role: Role, target: Target) -> Iterator[Package]:
+def _pins(found: Iterable[Locked], role: PackageRole, target: Target) -> Iterator[Package]:
     for package in found:
         file = _one_file(package, target)
         name, digest, size = _name(file), file.hashes.get("sha256"), file.size

@@ -18,7 +18,7 @@ from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_fa
 from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError, IterableValidationError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from nanobench.errors import Refused
+from nanobench.errors import MAX_DETAILS, Refused
 from nanobench.model.fields import Document, FieldError
 
 T = TypeVar("T")
@@ -31,10 +31,6 @@ _NAMES = {
     list: "an array",
     type(None): "null",
 }
-
-
-_NAMED = 1000
-"""How many problems are named; a hostile document may have millions."""
 
 
 class WrongType(ValueError):
@@ -55,7 +51,7 @@ def structure(document: Document, kind: type[T], *, where: str) -> T:
     try:
         return _CONVERTER.structure(document, kind)
     except Exception as error:
-        problems = tuple(islice(_problems(error, ""), _NAMED))
+        problems = tuple(islice(_problems(error, ""), MAX_DETAILS))
         raise Refused(
             "NB_SCHEMA",
             f"not a valid {kind.__name__}",

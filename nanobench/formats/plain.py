@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from nanobench.errors import Refused
+from nanobench.errors import MAX_DETAILS, Refused
 from nanobench.model.fields import Document
 
 _SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 64
-_NAMED = 1000
-"""How many problems are named; a hostile document may have millions."""
 
 
 def check_plain(document: Any, *, where: str, null: bool = False) -> Document:
@@ -24,7 +22,7 @@ def check_plain(document: Any, *, where: str, null: bool = False) -> Document:
     Raises:
         Refused: ``NB_VALUE``, naming the path of every forbidden value.
     """
-    problems = list(islice(_problems(document, "", 0, null=null), _NAMED))
+    problems = list(islice(_problems(document, "", 0, null=null), MAX_DETAILS))
     if not isinstance(document, dict):
         problems = [f"(top): expected a table, found {type(document).__name__}"]
     if problems:
@@ -59,6 +57,9 @@ def _scalar(value: Any, path: str, *, null: bool) -> list[str]:
     if isinstance(value, int):
         return [] if abs(value) <= _SAFE_INTEGER else [f"{path}: the integer exceeds ±(2^53-1)"]
     if isinstance(value, str):
-        surrogate = any(0xD800 <= ord(c) <= 0xDFFF for c in value)
-        return [f"{path}: a lone surrogate in {value!r:.60}"] if surrogate else []
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return [f"{path}: a lone surrogate in {value[:60]!r:.60}"]
+        return []
     return [f"{path}: a {type(value).__name__} ({value!s:.60}) is not allowed"]

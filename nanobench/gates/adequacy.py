@@ -23,7 +23,7 @@ from nanobench.sources.hunks import Hunk, hunks_of, with_hunks
 from nanobench.sources.kinds import kind_of
 from nanobench.sources.patch import Section, joined, sections
 from nanobench.sources.quoting import display
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 MAX_HUNKS = 12
 MAX_MUTATIONS = 8

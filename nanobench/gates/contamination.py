@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nanobench.errors import CannotTell
 from nanobench.gates.interface import Case, Finding, judged, not_asked
-from nanobench.model.lock import Pins
+from nanobench.model.lock import SourcePins
 from nanobench.model.task import Task, TaskKind
 from nanobench.model.upstream import LockedUpstream
 
@@ -25,7 +25,7 @@ class ContaminationGate:
         return dated(case.task, case.pins, case.cutoff)
 
 
-def dated(task: Task, pins: Pins | None, cutoff: str | None) -> Finding:
+def dated(task: Task, pins: SourcePins | None, cutoff: str | None) -> Finding:
     """Compare the merge's date with the cutoff, and with what the task claims.
 
     Raises:

@@ -14,7 +14,7 @@ from nanobench.image.task import BuiltTask
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import Environment
 from nanobench.model.fields import Document
-from nanobench.model.lock import HarnessLock, LockedImage, Pins, Verdict
+from nanobench.model.lock import HarnessLock, LockedImage, SourcePins, Verdict
 from nanobench.model.task import Task
 from nanobench.scoring.derive import stayed_green, turned_green
 from nanobench.sources.change import Change
@@ -33,7 +33,7 @@ class Case:
     documents: dict[str, Document]
     statement: bytes
     cutoff: str | None
-    pins: Pins | None
+    pins: SourcePins | None
     tokens: int
     tools: Tools
     harness: HarnessLock

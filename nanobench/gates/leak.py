@@ -15,7 +15,7 @@ from nanobench.leaks.search import Search
 from nanobench.leaks.wanted import Wanted, wanted_of
 from nanobench.model.fields import Document
 from nanobench.model.task import ArchiveSource
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 _REMEDIES = {
     "lines": "keep that file out of the image: another version of its package, or another base",

@@ -12,7 +12,7 @@ from attrs import frozen
 from nanobench.sources.hunks import hunks_of
 from nanobench.sources.patch import sections
 from nanobench.sources.quoting import display
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 MAX_FILE = 1 << 20
 """Bytes of a file of the base in which names are looked for."""

@@ -35,8 +35,8 @@ from nanobench.model.lock import (
     EnvironmentLock,
     HarnessLock,
     LockedSource,
-    Pins,
     Reference,
+    SourcePins,
     TaskLock,
 )
 from nanobench.model.task import Task
@@ -57,7 +57,7 @@ class Inputs:
     statement: bytes
     cutoff: str | None
     source: Source
-    pins: Pins | None
+    pins: SourcePins | None
     layers: BuiltEnvironment
     environment_lock: EnvironmentLock
     harness: HarnessLock

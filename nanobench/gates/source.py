@@ -28,8 +28,8 @@ class SourceGate:
         evidence = {
             "commit": case.image.repository.commit,
             "tree": case.image.repository.tree,
-            "base_with_tests_tree": case.base.tree.tree,
-            "golden_with_tests_tree": case.golden.tree.tree,
+            "base_with_tests_tree": case.base.tree,
+            "golden_with_tests_tree": case.golden.tree,
             "golden_patch": {"sha256": sha256_hex(case.change.golden), "files": list(golden)},
             "test_patch": {"sha256": sha256_hex(case.change.test), "files": list(tests)},
             "dropped": list(case.image.notes["dropped"]),

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

@@ -14,6 +14,13 @@ class Messages:
 
     endpoint = "/messages"
     headers: tuple[str, ...] = ("anthropic-version", "anthropic-beta")
+    keys: frozenset[str] = frozenset(
+        (
+            *("model", "messages", "system", "stream", "max_tokens", "stop_sequences", "thinking"),
+            *("tools", "tool_choice", "temperature", "top_p", "top_k"),
+        )
+    )
+    tools: tuple[str | None, ...] = (None, "custom")
 
     def authorization(self, key: Secret) -> dict[str, str]:
         """The key in a header of its own."""

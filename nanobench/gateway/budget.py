@@ -68,6 +68,12 @@ class Budget:
     purse: Purse | None = None
     price: ModelPrice | None = None
 
+    @property
+    def counts(self) -> bool:
+        """Whether answers use it up. Then one is waited for before the next is asked: many at once would each see
+        what is left for all."""
+        return self.tokens is not None or (self.purse is not None and self.purse.limit is not None)
+
 
 @define
 class Meter:

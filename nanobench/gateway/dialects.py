@@ -23,6 +23,13 @@ class Dialect(Protocol):
     headers: tuple[str, ...]
     """Headers of the client that the wire cannot do without."""
 
+    keys: frozenset[str]
+    """The keys of a request that are forwarded. Others would have a provider search the web, connect to servers, ask
+    other models or answer many times: a way out of the sandbox, with the user's key."""
+
+    tools: tuple[str | None, ...]
+    """The types of tools that the client itself carries out."""
+
     def authorization(self, key: Secret) -> dict[str, str]:
         """The header that holds the key."""
 

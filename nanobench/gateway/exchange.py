@@ -24,6 +24,7 @@ class Fault(StrEnum):
     MALFORMED = "malformed"
     REQUEST_TOO_LARGE = "request_too_large"
     MODEL = "model"
+    FEATURE = "feature"
     LIMIT = "limit"
     TOKEN_BUDGET = "token_budget"  # noqa: S105
     COST_BUDGET = "cost_budget"
@@ -38,7 +39,7 @@ class Fault(StrEnum):
     ABANDONED = "abandoned"
 
 
-OWN_FAULTS = frozenset({Fault.ENDPOINT, Fault.MALFORMED, Fault.REQUEST_TOO_LARGE, Fault.MODEL})
+OWN_FAULTS = frozenset({Fault.ENDPOINT, Fault.MALFORMED, Fault.REQUEST_TOO_LARGE, Fault.MODEL, Fault.FEATURE})
 """The client's own mistakes: answered by the gateway, never sent on, and no end of a run."""
 
 

@@ -17,6 +17,14 @@ class ChatCompletions:
 
     endpoint = "/chat/completions"
     headers: tuple[str, ...] = ()
+    keys: frozenset[str] = frozenset(
+        (
+            *("model", "messages", "stream", "stream_options", "max_tokens", "stop", "response_format"),
+            *("tools", "tool_choice", "parallel_tool_calls", "reasoning_effort", "verbosity"),
+            *("temperature", "top_p", "seed", "frequency_penalty", "presence_penalty"),
+        )
+    )
+    tools: tuple[str | None, ...] = ("function",)
 
     def authorization(self, key: Secret) -> dict[str, str]:
         """The key as a bearer token."""

@@ -15,7 +15,7 @@ from nanobench.gateway.dialects import DIALECTS, is_asked
 from nanobench.gateway.exchange import Fault
 from nanobench.gateway.recorder import Draft, Recorder
 from nanobench.gateway.redact import Redactor
-from nanobench.gateway.request import ChatRequest, changes, read_request, refused, sent
+from nanobench.gateway.request import ChatRequest, changes, not_forwarded, read_request, refused, sent
 from nanobench.gateway.upstream import Bounds, Pins, Upstream
 from nanobench.model.fields import Document
 
@@ -31,7 +31,7 @@ class Relay:
         self._capped = True
         self._dialect = DIALECTS[upstream.kind]
         self._url = upstream.base_url + self._dialect.endpoint
-        self._places = asyncio.Semaphore(bounds.parallel)
+        self._places = asyncio.Semaphore(1 if recorder.meter.budget.counts else bounds.parallel)
         self._session = open_session(bounds)
 
     async def close(self, _: web.Application) -> None:
@@ -82,6 +82,8 @@ class Relay:
             return self._own_answer(draft, 400, Fault.MALFORMED, "the request is not a JSON object")
         if self._pins.model is not None and chat.body.get("model") != self._pins.model:
             return self._own_answer(draft, 400, Fault.MODEL, f"only the model {self._pins.model} is asked")
+        if strange := not_forwarded(chat, self._dialect.keys, self._dialect.tools):
+            return self._own_answer(draft, 400, Fault.FEATURE, f"not forwarded: {', '.join(strange)[:500]}")
         if spent := self._recorder.spent():
             return self._closing(draft, chat, *spent)
         draft.stream, draft.tools, draft.changes = chat.stream, chat.tools, self._changes(chat)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from attrs import frozen
 
@@ -29,13 +28,20 @@ class ChatRequest:
 def read_request(data: bytes) -> ChatRequest | None:
     """The request in ``data``; None when it is not a JSON object that can be sent on."""
     try:
-        body = foreign(data, parse_constant=_no_constant)
+        body = foreign(data)
         json.dumps(body, allow_nan=False)  # 1e999 reads as an infinity
     except ValueError:
         return None
     if not isinstance(body, dict):
         return None
     return ChatRequest(body=body, stream=body.get("stream") is True, tools=bool(body.get("tools")))
+
+
+def not_forwarded(request: ChatRequest, keys: frozenset[str], tools: tuple[str | None, ...]) -> tuple[str, ...]:
+    """What a request asks for beyond these keys and types of tools, sorted."""
+    asked = request.body.get("tools") or ()
+    known = isinstance(asked, list | tuple) and all(isinstance(t, dict) and t.get("type") in tools for t in asked)
+    return (*sorted(ascii(key) for key in request.body.keys() - keys), *(() if known else ("tools of this type",)))
 
 
 def changes(request: ChatRequest, pins: Pins, additions: Document, *, left: int | None) -> Document:
@@ -62,7 +68,3 @@ def refused(error: ApiError | None, request: Document, changes: Document) -> Fau
     if "temperature" in changes and error is not None and "temperature" in error.message.lower():
         return Fault.TEMPERATURE
     return Fault.MAX_TOKENS if "max_tokens" in changes and "max_tokens" not in request else None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")

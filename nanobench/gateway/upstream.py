@@ -92,7 +92,7 @@ class Bounds:
     up on a loopback address, so that the record says who was silent.
     """
 
-    request_bytes: int = 64 << 20
+    request_bytes: int = 16 << 20
     answer_bytes: int = 32 << 20
     transcript_bytes: int = 256 << 20
     exchanges: int = 20_000

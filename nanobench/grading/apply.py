@@ -19,8 +19,6 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from attrs import frozen
-
 from nanobench.errors import Refused
 from nanobench.model.task import PathRules
 from nanobench.sandbox.interface import WORKSPACE, Mount
@@ -33,28 +31,15 @@ _TREE = re.compile(rb"[0-9a-f]{40}\n")
 _REFUSALS = {3: "the patch", 4: "the test patch"}
 
 
-@frozen(kw_only=True)
-class FinalTree:
-    """The git tree id that is graded, and the paths of the patch that the lock's tests replaced; sorted."""
-
-    tree: str
-    overridden: tuple[str, ...]
-
-
-def restored_paths(
-    patch: bytes, tests: bytes, rules: PathRules, solution: Collection[str] = ()
-) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
-    """The paths that are as base and tests have them, and which of them the patch would have changed."""
+def restored_paths(patch: bytes, tests: bytes, rules: PathRules, solution: Collection[str] = ()) -> tuple[bytes, ...]:
+    """The paths that are as base and tests have them, whatever the patch does to them; sorted."""
     theirs = {part.path for part in sections(patch, where="patch")}
     ours = {part.path for part in sections(tests, where="test patch")}
-    replaced = {
-        path
-        for path in theirs
-        if path in ours
-        or kind_of(path, rules) == "test"
-        or (steers_tests(path, rules) and display(path) not in solution)
-    }
-    return tuple(sorted(ours | replaced)), tuple(sorted(display(path) for path in replaced))
+    return tuple(sorted(ours | {path for path in theirs if _ours(path, rules, solution)}))
+
+
+def _ours(path: bytes, rules: PathRules, solution: Collection[str]) -> bool:
+    return kind_of(path, rules) == "test" or (steers_tests(path, rules) and display(path) not in solution)
 
 
 def apply(
@@ -65,8 +50,8 @@ def apply(
     tests: bytes,
     rules: PathRules,
     solution: Collection[str] = (),
-) -> FinalTree:
-    """Bring a fresh workspace to the tree that is graded.
+) -> str:
+    """Bring a fresh workspace to the tree that is graded, and give git's id of it.
 
     Args:
         gitbox: its layers hold git.
@@ -79,16 +64,16 @@ def apply(
     Raises:
         Refused: ``NB_PATCH`` or ``NB_PATCH_APPLY`` (see the module).
     """
-    restored, overridden = restored_paths(patch, tests, rules, solution)
+    restored = b"".join(path + b"\0" for path in restored_paths(patch, tests, rules, solution))
     gitbox.engine.own(workspace)
     said = gitbox.run(
         "final.sh",
         mounts=(Mount(source=workspace, target=WORKSPACE, writable=True),),
-        files={"patch": patch, "tests": tests, "restored": b"".join(path + b"\0" for path in restored)},
+        files={"patch": patch, "tests": tests, "restored": restored},
         refusals={
             code: ("NB_PATCH_APPLY", f"{what} is no difference to this base") for code, what in _REFUSALS.items()
         },
     )
     if not _TREE.fullmatch(said):
         raise Refused("NB_GIT", f"git printed {said!r:.80} for a tree id", where=str(workspace))
-    return FinalTree(tree=said.decode().strip(), overridden=overridden)
+    return said.decode().strip()

@@ -6,8 +6,9 @@ agent's: a link, a pipe or an endless file there costs no more than the command'
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
@@ -15,7 +16,7 @@ from nanobench.grading.suites import Grader, Grading
 from nanobench.model.fixture import AnswerAssertion, Assertion, ExitAssertion, FileAssertion, UnchangedAssertion
 from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
 from nanobench.sandbox.interface import Ended
-from nanobench.sources.answer import heard
+from nanobench.sources.question import heard
 
 
 @frozen(kw_only=True)
@@ -42,6 +43,8 @@ def assert_all(assertions: Iterable[Assertion], claim: Claim, grader: Grader, wo
             held = claim.answer is not None and heard(claim.said or "") == claim.answer
         elif isinstance(assertion, UnchangedAssertion):
             held = not claim.patch
+        elif isinstance(assertion, FileAssertion) and _through_a_link(workspace, assertion.path):
+            held = False
         else:
             held, end, output = _tried(_command(assertion), grader, workspace)
             ends.append(end)
@@ -49,6 +52,12 @@ def assert_all(assertions: Iterable[Assertion], claim: Claim, grader: Grader, wo
         outcomes[f"{assertion.name}|{assertion.type}"] = Outcome.PASSED if held else Outcome.FAILED
     record = GradingRecord(schema=1, suite=tuple(ends), outcomes=outcomes)
     return Grading(record=record, failures={}, output=b"".join(outputs))
+
+
+def _through_a_link(workspace: Path, path: str) -> bool:
+    """Whether a link stands on the way: its end is no file of the tree, and /proc tells grep its own pattern."""
+    places = (PurePosixPath(path), *PurePosixPath(path).parents)
+    return any(os.path.islink(workspace / place) for place in places)  # noqa: PTH114 (never raises)
 
 
 def _command(assertion: ExitAssertion | FileAssertion) -> ExitAssertion:

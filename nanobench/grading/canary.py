@@ -21,7 +21,7 @@ from attrs import frozen
 from nanobench.grading.interface import CANARIES
 from nanobench.model.task import PathRules, Suite
 from nanobench.sources.kinds import kind_of
-from nanobench.store.plain import append_below
+from nanobench.store.plain_file import append_below
 
 _NAMES, _SYLLABLES = 5, 7
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import document_sha256, sha256_hex
-from nanobench.grading.apply import FinalTree
 from nanobench.grading.interface import reporters_sha256
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import Arena, Trial, try_patch
@@ -35,8 +34,7 @@ def known_trial(
     known = None if afresh else bench.store.recall(recipe)
     if known is not None:
         record = structure(known["record"], GradingRecord, where=f"recipe {recipe}")
-        tree = FinalTree(tree=known["tree"], overridden=tuple(known["overridden"]))
-        return Trial(grading=Grading(record=record, failures={}, output=b""), tree=tree)
+        return Trial(grading=Grading(record=record, failures={}, output=b""), tree=known["tree"])
     bench.say(f"running the tests: {name}")
     with bench.store.scratch("trial") as scratch:
         return try_patch(arena, patch, said=said, scratch=scratch)
@@ -46,14 +44,8 @@ def remember_trial(
     arena: Arena, image: BuiltTask, patch: bytes, trial: Trial, *, said: str | None = None, store: Store
 ) -> None:
     """Know it from now on."""
-    store.remember(
-        _recipe(arena, image, patch, said),
-        {
-            "record": unstructure(trial.grading.record),
-            "tree": trial.tree.tree,
-            "overridden": list(trial.tree.overridden),
-        },
-    )
+    known = {"record": unstructure(trial.grading.record), "tree": trial.tree}
+    store.remember(_recipe(arena, image, patch, said), known)
 
 
 def _recipe(arena: Arena, image: BuiltTask, patch: bytes, said: str | None) -> str:

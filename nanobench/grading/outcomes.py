@@ -16,7 +16,7 @@ from nanobench.errors import Refused
 from nanobench.formats import json
 from nanobench.grading.seal import unsealed
 from nanobench.model.result import Outcome
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 MAX_REPORT = 64 << 20
 MAX_LINE = 64 << 10

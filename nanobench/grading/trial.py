@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import field, frozen
 
 from nanobench.errors import MachineFailure, Refused
-from nanobench.grading.apply import FinalTree, apply
+from nanobench.grading.apply import apply
 from nanobench.grading.assertions import Claim, assert_all
 from nanobench.grading.canary import place
 from nanobench.grading.interface import ReportFormat
@@ -48,10 +48,10 @@ class Arena:
 
 @frozen(kw_only=True)
 class Trial:
-    """What became of the tests, and the tree that was graded."""
+    """What became of the tests, and git's id of the tree that was graded."""
 
     grading: Grading
-    tree: FinalTree
+    tree: str
 
 
 def try_patch(arena: Arena, patch: bytes, *, said: str | None = None, scratch: Path) -> Trial:

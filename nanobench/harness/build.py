@@ -13,6 +13,7 @@ from pathlib import Path
 from attrs import frozen
 
 from nanobench.archives.reader import extract
+from nanobench.ecosystems.npm_lockfile import NAME
 from nanobench.errors import CannotTell, Misuse, Refused
 from nanobench.harness import foreign_json
 from nanobench.model.fields import IDENTIFIER, Digest, Document
@@ -26,7 +27,6 @@ _MANIFEST, _ENTRY = "package.json", "dist/cli.js"
 _MAX_MANIFEST, _MAX_DEPENDENCIES = 1 << 20, 1000
 _CHUNK = 1 << 20
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:-[0-9a-z.-]+)?")
-_NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
 # Ranges, tags and aliases of the registry. Anything else would send npm to a host, a repository or a folder.
 _RANGE = re.compile(r"(?:npm:(?:@[\w.-]+/)?[\w.-]+@)?[\w.^~<>=|*+ -]*")
 
@@ -133,7 +133,7 @@ def _table(document: Document, key: str, where: str) -> dict[str, str]:
     if not isinstance(table, dict) or len(table) > _MAX_DEPENDENCIES:
         raise _refused(f"{key} is no table of at most {_MAX_DEPENDENCIES} packages", where)
     for name, wanted in table.items():
-        if not _NAME.fullmatch(name) or not isinstance(wanted, str) or not _RANGE.fullmatch(wanted):
+        if not NAME.fullmatch(name) or not isinstance(wanted, str) or not _RANGE.fullmatch(wanted):
             raise _refused(f"{key}: {name!r:.80}: {wanted!r:.80} is no package of a registry", where)
     return table
 

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
-from nanobench.errors import Refused
+from nanobench.errors import MAX_DETAILS, Refused
 from nanobench.formats import json
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.schema import emit
@@ -23,7 +23,7 @@ from nanobench.model.fields import Document
 from nanobench.model.lock import HarnessLock
 
 MAX_BYTES = 64 << 20
-_MAX_REASONS, _MAX_PROBLEMS = 20, 1000
+_MAX_REASONS = 20
 _MAX_UNKNOWN, _NAME = 20, 100
 _OPTIONAL = ("usage", "message", "toolNames")
 _NEEDED = {"error": "message", "tool-approval-required": "toolNames"}
@@ -83,7 +83,7 @@ class Contract:
             document = foreign_json.parse(stdout, limit=MAX_BYTES)
         except (ValueError, RecursionError) as error:
             raise self._broken((f"not one JSON object: {error}",)) from None
-        departures = islice(Draft202012Validator(self.schema).iter_errors(document), _MAX_PROBLEMS)
+        departures = islice(Draft202012Validator(self.schema).iter_errors(document), MAX_DETAILS)
         problems = [f"{e.json_path}: {e.message:.200}" for e in departures]
         if problems:
             raise self._broken(tuple(sorted(problems)[:_MAX_REASONS]))

@@ -68,6 +68,12 @@ def ending(finished: Finished, *, contract: Contract, stdout: bytes, stderr: byt
     return _ending(cause, words, report)
 
 
+def said_at(cause: Cause, report: ParsedReport | None) -> str | None:
+    """The final text that is graded. A run out of disk may have left a tree that was not taken, so that no patch
+    shows what it changed: it answers nothing."""
+    return report.report.finalText if report and cause is not Cause.DISK else None
+
+
 def _broken(summary: Summary) -> Cause:
     return Cause.CONTRACT if summary.usage.tool_calls == 0 else Cause.AGENT_ERROR
 

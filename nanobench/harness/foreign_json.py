@@ -7,7 +7,7 @@ data.
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 from nanobench.formats import json
 
@@ -24,20 +24,12 @@ def parse(data: bytes, *, limit: int) -> Any:
     if len(data) > limit:
         raise ValueError(f"{len(data)} bytes; at most {limit} are read")
     # Strings of JavaScript may hold half a surrogate pair; JSON.stringify writes it as an escape.
-    return _whole(json.foreign(data, object_pairs_hook=_unique, parse_constant=_refuse))
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) != len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return {_whole(key): _whole(value) for key, value in pairs}
+    return _whole(json.foreign(data, object_pairs_hook=json.unique))
 
 
 def _whole(value: Any) -> Any:
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
     return [_whole(item) for item in value] if isinstance(value, list) else value
-
-
-def _refuse(spelling: str) -> NoReturn:
-    raise ValueError(f"{spelling} is not JSON")

@@ -23,7 +23,7 @@ from nanobench.formats import json
 from nanobench.gateway.forwarder import forwarded
 from nanobench.harness.closure import ENTRY, MOUNT, NODE
 from nanobench.harness.prompt import check_prompt
-from nanobench.model.provider import Arm, ToolProfile, Wire
+from nanobench.model.provider import MODEL_NAME, PROVIDER_NAME, Arm, ToolProfile, Wire
 from nanobench.sandbox.interface import HOME, WORKSPACE, Mount, Request, SandboxLimits
 from nanobench.store.files import make_folder
 
@@ -37,7 +37,7 @@ MAX_TURNS = 200
 
 _CONTEXT = 131_072  # tokens; only shown, never acted upon, when there is no terminal
 _KEY = "nanobench"
-_PROVIDER, _MODEL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*"), re.compile(r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]*")
+_PROVIDER, _MODEL = re.compile(PROVIDER_NAME), re.compile(MODEL_NAME)
 _RESERVED = re.compile(r"NANOCODER_\w*|NODE_OPTIONS|NODE_PATH|XDG_\w*")
 
 
@@ -118,9 +118,7 @@ def write_config(folder: Path, tool_profile: ToolProfile) -> None:
     file.chmod(0o644)
 
 
-def agent_request(
-    call: Invocation, places: Places, *, limits: SandboxLimits, env: Mapping[str, str], phase: str = "agent"
-) -> Request:
+def agent_request(call: Invocation, places: Places, *, limits: SandboxLimits, env: Mapping[str, str]) -> Request:
     """The sandbox's request for an invocation.
 
     Args:
@@ -146,7 +144,7 @@ def agent_request(
             Mount(source=places.gateway, target=GATEWAY),
             Mount(source=places.config, target=CONFIG),
         ),
-        phase=phase,
+        phase="agent",
     )
 
 

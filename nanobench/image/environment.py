@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from attrs import asdict, evolve, frozen
 
@@ -18,10 +18,9 @@ from nanobench.image.layers import Packed, layer_tree, pack, pack_once
 from nanobench.image.workbench import Workbench
 from nanobench.model.environment import DebianBase, Environment
 from nanobench.model.fields import Document
-from nanobench.model.lock import Built, Layer, Lockfile, Package
+from nanobench.model.lock import Built, Layer, LayerRole, Lockfile, Package
 
-Role = Literal["debian", "image", "captured", "interpreter", "python", "bytecode", "node"]
-_BASES: tuple[Role, ...] = ("debian", "image", "captured")
+_BASES: tuple[LayerRole, ...] = ("debian", "image", "captured")
 _PYTHON = ("python", "python-build", "installer")
 
 
@@ -39,7 +38,7 @@ class BuiltEnvironment:
     built: tuple[Built, ...] = ()
     lockfile: Lockfile | None = None
 
-    def tree(self, role: Role) -> Path:
+    def tree(self, role: LayerRole) -> Path:
         """The unpacked tree of one layer."""
         return next(tree for layer, tree in zip(self.layers, self.trees, strict=True) if layer.role == role)
 
@@ -183,7 +182,7 @@ def _node_layer(made: BuiltEnvironment, bench: Workbench) -> BuiltEnvironment:
     return _with(made, "node", pack_once(bench.store, _recipe("node", made, pinned), make), bench)
 
 
-def _with(made: BuiltEnvironment, role: Role, packed: Packed, bench: Workbench, **more: Any) -> BuiltEnvironment:
+def _with(made: BuiltEnvironment, role: LayerRole, packed: Packed, bench: Workbench, **more: Any) -> BuiltEnvironment:
     layer = Layer(role=role, diff_id=packed.diff_id, size=packed.size)
     tree = layer_tree(bench.store, packed.diff_id, bench.engine.own)
     return evolve(made, layers=(*made.layers, layer), trees=(*made.trees, tree), **more)

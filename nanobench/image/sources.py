@@ -9,7 +9,7 @@ from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell
 from nanobench.model.fixture import LockedFiles, VendoredSource
-from nanobench.model.lock import Pins
+from nanobench.model.lock import SourcePins
 from nanobench.model.task import ArchiveSource, GitSource, Task
 from nanobench.model.upstream import LockedUpstream
 from nanobench.sources.archive import ReleasePair
@@ -24,7 +24,7 @@ from nanobench.store.store import Store
 Say = Callable[[str], None]
 
 
-def source_of(task: Task, pins: Pins | None, *, folder: Path | None = None) -> Source:
+def source_of(task: Task, pins: SourcePins | None, *, folder: Path | None = None) -> Source:
     """The source that a task spec names.
 
     Args:

@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 from attrs import define, field, frozen
 
 from nanobench.archives.bounds import Bounds, Meter
-from nanobench.archives.gunzip import BZIP2, GZIP, XZ, ZSTD, Unzipped
+from nanobench.archives.decompress import BZIP2, GZIP, XZ, ZSTD, Decompressed
 from nanobench.archives.names import shown
 from nanobench.archives.tar import Header, Readable
 from nanobench.archives.untar import TarReader
@@ -84,7 +84,7 @@ class Contents:
     def _inside(self, path: str, stream: _Joined, meter: Meter, depth: int) -> Iterator[Piece]:
         head = stream.head
         if head.startswith((GZIP, ZSTD, XZ, BZIP2)):
-            yield from self._pieces(path, Unzipped(cast(BinaryIO, stream), meter, path), meter, depth)
+            yield from self._pieces(path, Decompressed(cast(BinaryIO, stream), meter, path), meter, depth)
         elif head[_TAR[0]] == _TAR[1]:
             yield from self._members(path, TarReader(stream, path), meter, depth)
         elif head.startswith(_DEFLATED):

@@ -24,7 +24,7 @@ from nanobench.leaks.runs import squeezed
 from nanobench.leaks.search import Texts
 from nanobench.leaks.wanted import Wanted
 from nanobench.sandbox.interface import WORKSPACE
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 _PLACE = f"{WORKSPACE}/.git"
 

@@ -11,7 +11,7 @@ from attrs import define, field
 
 from nanobench.leaks.runs import squeezed
 from nanobench.leaks.wanted import Wanted
-from nanobench.sources.answer import spoken
+from nanobench.sources.question import spoken
 from nanobench.sources.vendored_files import ANSWER
 
 _DIFF = b"\n@@ -"

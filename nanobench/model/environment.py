@@ -6,9 +6,18 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from nanobench.model.fields import ENV_NAME, IDENTIFIER, RELATIVE_PATH, SHA256, optional_text, text, texts, whole
+from nanobench.model.fields import (
+    DATE,
+    ENV_NAME,
+    IDENTIFIER,
+    RELATIVE_PATH,
+    SHA256,
+    optional_text,
+    text,
+    texts,
+    whole,
+)
 
-DATE = r"\d{4}-\d\d-\d\d"
 _BELOW = rf"(?=.*/){RELATIVE_PATH}"
 
 

@@ -18,8 +18,10 @@ Digest = NewType("Digest", str)
 ANYTHING = r"[\s\S]+"
 IDENTIFIER = r"[a-z0-9][a-z0-9._-]{0,63}"
 SHA256 = r"[0-9a-f]{64}"
+SHA256_DIGEST = rf"sha256:{SHA256}"
 DIGEST = r"(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})"
 COMMIT = r"[0-9a-f]{40}"
+DATE = r"\d{4}-\d\d-\d\d"
 ENV_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 RELATIVE_PATH = r"(?!/)(?!\.\.?(/|$))(?!.*/\.\.?(/|$))(?!.*//)[^\x00\n]+"
 

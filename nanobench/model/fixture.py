@@ -58,7 +58,7 @@ Assertion = FileAssertion | ExitAssertion | AnswerAssertion | UnchangedAssertion
 """Told apart by ``type``. Each gives one outcome, with the id ``name|type``."""
 
 
-Mode = Literal["0644", "0755"]
+FileMode = Literal["0644", "0755"]
 """Of a file, by whether its owner may execute it."""
 
 
@@ -67,7 +67,7 @@ class VendoredFile:
     """One file of a fixture by content; ``path`` is below the task's folder."""
 
     path: str = text(RELATIVE_PATH)
-    mode: Mode
+    mode: FileMode
     digest: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
 

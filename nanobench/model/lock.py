@@ -14,10 +14,12 @@ from attrs import field, frozen
 from nanobench.model.environment import Limits
 from nanobench.model.fields import (
     COMMIT,
+    DATE,
     DIGEST,
     IDENTIFIER,
     RELATIVE_PATH,
     SHA256,
+    SHA256_DIGEST,
     Digest,
     Document,
     optional_text,
@@ -35,6 +37,11 @@ RECIPE: Final = 2
 PLATFORM: Final = "linux/amd64"
 
 Verdict = Literal["pass", "fail", "unknown"]
+
+PackageRole = Literal[
+    "debian", "image", "captured", "python", "python-build", "installer", "npm", "node", "step", "interpreter"
+]
+LayerRole = Literal["debian", "image", "captured", "interpreter", "python", "bytecode", "node", "task"]
 
 PURL = r"pkg:[a-z]+/[^\s]+@[^\s]+"
 
@@ -55,9 +62,7 @@ class Package:
     """
 
     purl: str = text(PURL)
-    role: Literal[
-        "debian", "image", "captured", "python", "python-build", "installer", "npm", "node", "step", "interpreter"
-    ]
+    role: PackageRole
     path: str = text(RELATIVE_PATH)
     digest: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
@@ -78,7 +83,7 @@ class Built:
 class Layer:
     """One uncompressed layer: its diff_id (sha256 of the tar) and its size in bytes."""
 
-    role: Literal["debian", "image", "captured", "interpreter", "python", "bytecode", "node", "task"]
+    role: LayerRole
     diff_id: Digest = text(DIGEST)
     size: int = whole(0, 2**40)
 
@@ -142,8 +147,8 @@ class HarnessRequest:
     nanocoder: str = text(r"\d+\.\d+\.\d+\S*")
     node: str = text(r"\d+\.\d+\.\d+")
     npm: str = text(r"\d+\.\d+\.\d+")
-    before: str = text(r"\d{4}-\d\d-\d\d")
-    tarball: Digest | None = optional_text(r"sha256:[0-9a-f]{64}")
+    before: str = text(DATE)
+    tarball: Digest | None = optional_text(SHA256_DIGEST)
 
 
 @frozen(kw_only=True)
@@ -173,7 +178,7 @@ class HarnessLock:
         _unique_packages(self.package)
 
 
-Pins = LockedUpstream | LockedFiles
+SourcePins = LockedUpstream | LockedFiles
 """What a source was resolved to when its task was locked."""
 
 _NOTHING = sha256(b"").hexdigest()
@@ -204,7 +209,7 @@ class LockedSource:
             raise ValueError("test_files: at least one is needed")
 
     @property
-    def pins(self) -> Pins | None:
+    def pins(self) -> SourcePins | None:
         """What a task's own spec does not pin."""
         return self.upstream or self.vendored
 

@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from nanobench.model.fields import ENV_NAME, optional_text, optional_whole, text, texts, whole
 
+PROVIDER_NAME = r"[A-Za-z0-9_][A-Za-z0-9_-]*"
 MODEL_NAME = r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]*"
 AMOUNT = r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?"
 """US dollars as decimal text: money is never a float."""
@@ -66,7 +67,7 @@ class Budgets:
 class ProviderEntry:
     """One endpoint; its key stands in an environment variable or in a file of its own."""
 
-    name: str = text(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+    name: str = text(PROVIDER_NAME)
     kind: Wire = "openai-compatible"
     base_url: str = text(r"https?://[^\s@?#]+")
     models: tuple[str, ...] = texts(MODEL_NAME, default=())

@@ -19,7 +19,7 @@ from nanobench.model.fields import (
     texts,
     whole,
 )
-from nanobench.model.provider import Arm, Budgets, ModelPrice
+from nanobench.model.provider import Arm, Budgets, ModelPrice, Wire
 
 Mode = Literal["hinted", "navigation"]
 
@@ -181,8 +181,6 @@ class CellResult:
     weak_limits: tuple[str, ...] = texts(default=())
     blobs: Blobs
     score: Score | None = None
-    failure_label: str | None = None
-    also_matched: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if not self.attempts:
@@ -194,11 +192,16 @@ class ProviderFacts:
     """The provider as published: never a key, never an address with credentials."""
 
     name: str = text()
-    kind: Literal["openai-compatible", "anthropic", "scripted"]
+    kind: Literal[Wire, "scripted"]
     base_url: str | None = optional_text()
     models: tuple[str, ...] = texts(nonempty=True)
     price: tuple[ModelPrice, ...] = ()
     arm: Arm = field(factory=Arm)
+
+    @property
+    def wire(self) -> Wire:
+        """How it is spoken to."""
+        return "openai-compatible" if self.kind == "scripted" else self.kind
 
 
 @frozen(kw_only=True)

@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from nanobench.model.fields import (
     COMMIT,
+    DATE,
     IDENTIFIER,
     RELATIVE_PATH,
     SHA256,
@@ -135,7 +136,7 @@ class Retirement:
     """Why and when a task left the dataset."""
 
     reason: str = text()
-    date: str = text(r"\d{4}-\d\d-\d\d")
+    date: str = text(DATE)
 
 
 @frozen(kw_only=True)
@@ -185,5 +186,5 @@ class Dataset:
     schema: Literal[1]
     name: str = text(IDENTIFIER)
     version: str = text(r"\d+(\.\d+){0,2}")
-    cutoff: str = text(r"\d{4}-\d\d-\d\d")
+    cutoff: str = text(DATE)
     tasks: tuple[str, ...] = texts(IDENTIFIER, nonempty=True)

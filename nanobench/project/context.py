@@ -27,7 +27,7 @@ def context_sha256(spec: Spec[Environment]) -> str | None:
 
     Raises:
         Misuse: ``NB_NO_FILE``.
-        Refused: ``NB_CONTEXT`` for a folder that is too large, ``NB_TREE_SPECIAL``.
+        Refused: ``NB_CONTEXT`` for a folder that is too large or behind a link, ``NB_TREE_SPECIAL``.
     """
     file = built_file(spec)
     if file is None:
@@ -35,8 +35,21 @@ def context_sha256(spec: Spec[Environment]) -> str | None:
     where = f"environments/{file}"
     if not (spec.path.parent / file).is_file():
         raise Misuse("NB_NO_FILE", "there is no such file", where=where, hint=f"create {where}")
+    refuse_links(spec, file)
     counted = _Counted(f"environments/{file.parts[0]}")
     return split(write_layer(entries_of(spec.path.parent / file.parts[0], epoch=0), counted, epoch=0).diff_id)[1]
+
+
+def refuse_links(spec: Spec[Environment], *paths: PurePosixPath) -> None:
+    """Make sure that what Docker is given at ``paths``, relative to ``environments/``, lies there and nowhere else.
+
+    Raises:
+        Refused: ``NB_CONTEXT``.
+    """
+    for place in (place for path in paths for place in (path, *path.parents)[:-1]):
+        if (spec.path.parent / place).is_symlink():
+            hint = "put there what it links to: a build has its own folder and nothing else of this machine"
+            raise Refused("NB_CONTEXT", "is a link", where=f"environments/{place}", hint=hint)
 
 
 class _Counted:

@@ -20,7 +20,7 @@ from nanobench.model.fields import Document
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.task import Dataset, Task
 from nanobench.store.files import abandoned
-from nanobench.store.plain import read_below
+from nanobench.store.plain_file import read_below
 
 S = TypeVar("S", Task, Environment, Dataset)
 L = TypeVar("L", EnvironmentLock, HarnessLock, TaskLock)
@@ -86,9 +86,9 @@ class Project:
         """``tasks/<id>/task.toml``; its ``id`` must be the folder's name."""
         spec = self._spec(self.folder(task_id) / "task.toml", Task)
         if spec.value.id != task_id:
-            raise Refused(
-                "NB_SCHEMA", f"{spec.value.id!r} in the folder {task_id!r}", where=f"{self.name(spec.path)}: id"
-            )
+            where = f"{self.name(spec.path)}: id"
+            hint = "a task's id is the name of its folder"
+            raise Refused("NB_SCHEMA", f"{spec.value.id!r} in the folder {task_id!r}", where=where, hint=hint)
         return spec
 
     def folder(self, task_id: str) -> Path:
@@ -99,9 +99,9 @@ class Project:
         """``environments/<name>.toml``."""
         spec = self._spec(self.root / "environments" / f"{name}.toml", Environment)
         if spec.value.name != name:
-            raise Refused(
-                "NB_SCHEMA", f"{spec.value.name!r} in the file of {name!r}", where=f"{self.name(spec.path)}: name"
-            )
+            where = f"{self.name(spec.path)}: name"
+            hint = "an environment's name is that of its file"
+            raise Refused("NB_SCHEMA", f"{spec.value.name!r} in the file of {name!r}", where=where, hint=hint)
         return spec
 
     def dataset(self) -> Spec[Dataset]:
@@ -132,7 +132,8 @@ class Project:
         path = self.folder(task_id) / "statement.md"
         data = self._read(path)
         if len(data) > MAX_STATEMENT or not data.strip():
-            raise Refused("NB_STATEMENT", f"{len(data)} bytes; between 1 and {MAX_STATEMENT}", where=self.name(path))
+            message = f"{len(data)} bytes; between 1 and {MAX_STATEMENT}, and not only white space"
+            raise Refused("NB_STATEMENT", message, where=self.name(path), hint="say what is wrong and what must hold")
         try:
             data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -199,11 +200,14 @@ class Project:
     def _known(self, path: Path) -> str:
         if path.name == "task.toml":
             return f"known tasks: {', '.join(self.task_ids()) or 'none'}"
+        if path.parent.name == "environments":
+            known = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
+            return f"known environments: {known or 'none'}; or create {self.name(path)}"
         return f"create {self.name(path)}"
 
 
 def read_lock_file(path: Path, kind: type[L], *, where: str) -> Locked[L]:
-    """The lock in a file, wherever it lies (a bundle carries its own).
+    """The lock in a file, wherever it lies.
 
     Raises:
         Misuse: ``NB_NO_FILE`` when there is no regular file that can be read.

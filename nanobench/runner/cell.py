@@ -14,6 +14,7 @@ from nanobench.gateway.budget import Budget
 from nanobench.gateway.upstream import Pins
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import fair_trial, fresh_workspace
+from nanobench.harness.ending import said_at
 from nanobench.harness.invocation import invocation
 from nanobench.harness.prompt import prompt
 from nanobench.harness.session import Session, run_agent
@@ -80,8 +81,7 @@ def _prompt(stage: Stage, cell: Cell) -> str:
 def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path) -> _Run:
     lock = stage.locked.task.value
     try:
-        report = session.ending.report
-        said = report.report.finalText if report else None
+        said = said_at(session.ending.cause, session.ending.report)
         grading = fair_trial(stage.place.arena, session.taken.patch, said=said, scratch=scratch).grading
     except Refused as error:
         return evolve(run, cause=Cause.GRADER, detail=str(error))

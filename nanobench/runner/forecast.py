@@ -31,7 +31,8 @@ class Forecast:
         tokens = "unknown (bound it with --max-tokens)" if self.tokens is None else f"at most {self.tokens}"
         cost = f"unknown ({self.reason})" if self.cost is None else f"at most {self.cost} USD"
         time = f"at most {self.seconds} s of agents' work"
-        return f"plan: {self.cells} cells\n  time: {time}\n  tokens: {tokens}\n  cost: {cost}"
+        cells = f"{self.cells} cell{'s' if self.cells > 1 else ''}"
+        return f"plan: {cells}\n  time: {time}\n  tokens: {tokens}\n  cost: {cost}"
 
 
 def forecast(manifest: RunManifest, limits: Mapping[str, Limits]) -> Forecast:

@@ -66,17 +66,13 @@ class Stage:
         )
 
 
-def bring_agents(
-    harnesses: Iterable[Locked[HarnessLock]], *, online: Online | None, bench: Workbench
-) -> dict[str, Agent]:
-    """Each harness's closure from its lock alone, by the lock's name; every digest is compared."""
-    return {
-        lock.value.name: Agent(lock=lock, closure=realise_closure(lock.value, online=online, bench=bench))
-        for lock in harnesses
-    }
+def bring_agent(lock: Locked[HarnessLock], *, online: Online | None, bench: Workbench) -> Agent:
+    """A harness's closure from its lock alone; every digest is compared."""
+    return Agent(lock=lock, closure=realise_closure(lock.value, online=online, bench=bench))
 
 
-def set_stage(locked: LockedTask, agents: Mapping[str, Agent], *, online: Online | None, bench: Workbench) -> Stage:
+def set_stage(locked: LockedTask, agents: Iterable[Agent], *, online: Online | None, bench: Workbench) -> Stage:
     """Bring a task's image and patches from its locks alone; every digest is compared."""
     place = locked_arena(locked.locks, online=online, bench=bench)
-    return Stage(locked=locked, place=place, agents=agents, engine=bench.engine)
+    named = {agent.lock.value.name: agent for agent in agents}
+    return Stage(locked=locked, place=place, agents=named, engine=bench.engine)

@@ -11,7 +11,12 @@ from nanobench.scoring.score import passes
 
 
 def derive_tests(
-    base: Mapping[str, Outcome], golden: Mapping[str, Outcome], *, quarantine: Collection[str] = (), where: str = ""
+    base: Mapping[str, Outcome],
+    golden: Mapping[str, Outcome],
+    *,
+    quarantine: Collection[str] = (),
+    where: str = "",
+    seen: tuple[str, ...] = (),
 ) -> LockedTests:
     """Which tests tell the solution from the base?
 
@@ -23,6 +28,7 @@ def derive_tests(
         golden: outcomes with the golden patch and the test patch.
         quarantine: test ids of the task file that are left out of grading.
         where: the task file, for messages.
+        seen: how the runs went, said when there is no target.
 
     Raises:
         Refused: ``NB_QUARANTINE`` for an id that no run named; ``NB_NO_TARGET`` when no test turns green.
@@ -43,6 +49,7 @@ def derive_tests(
             "NB_NO_TARGET",
             "no test fails at base and passes with the golden patch",
             where=where,
+            details=seen,
             hint="check the suite's command and the path rules: the test patch must hold a test of the change",
         )
     return LockedTests(

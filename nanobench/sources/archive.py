@@ -18,6 +18,8 @@ from nanobench.sources.clean import clean
 from nanobench.sources.interface import Blob, Pinned, Trees
 from nanobench.sources.workspace import EPOCH
 
+_ENDINGS = (".tar.gz", ".tgz", ".tar", ".zip")
+
 
 @frozen(kw_only=True)
 class ReleasePair:
@@ -27,7 +29,7 @@ class ReleasePair:
     where: str
 
     def __attrs_post_init__(self) -> None:
-        base, solution = (PackageURL.from_string(a.purl) for a in (self.spec.base, self.spec.solution))
+        base, solution = (_named(a, self.where) for a in (self.spec.base, self.spec.solution))
         if base.to_dict() | {"version": None} != solution.to_dict() | {"version": None}:
             raise Refused(
                 "NB_SOURCE", f"{solution} is no release of {base}", where=f"{self.where}: source.solution.purl"
@@ -54,6 +56,16 @@ class ReleasePair:
         purl = PackageURL.from_string(self.spec.base.purl)
         dropped = (*(f"base: {p}" for p in base_dropped), *(f"solution: {p}" for p in solution_dropped))
         return Trees(base=base, solution=solution, project=purl.name, version=str(purl.version), dropped=dropped)
+
+
+def _named(archive: Archive, where: str) -> PackageURL:
+    """The release, whose version must be that of the file: no lock may call one release by another's name."""
+    purl = PackageURL.from_string(archive.purl)
+    if not archive.file.endswith(tuple(f"-{purl.version}{ending}" for ending in _ENDINGS)):
+        message = f"{archive.file} is no archive of version {purl.version}"
+        hint = "purl and file name the same release; spell the version as the file does"
+        raise Refused("NB_SOURCE", message, where=f"{where}: source: {archive.purl}", hint=hint)
+    return purl
 
 
 def _package(archive: Archive, where: str) -> Package:

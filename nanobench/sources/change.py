@@ -8,9 +8,9 @@ from attrs import frozen
 
 from nanobench.errors import Refused
 from nanobench.model.task import PathRules
-from nanobench.sources.answer import spoken
 from nanobench.sources.kinds import Kind, kind_of
 from nanobench.sources.patch import joined, sections
+from nanobench.sources.question import spoken
 from nanobench.sources.quoting import display
 
 

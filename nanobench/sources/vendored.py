@@ -14,10 +14,10 @@ from nanobench.errors import CannotTell, Refused
 from nanobench.model.fixture import LockedFiles, VendoredFile
 from nanobench.model.lock import Package
 from nanobench.model.task import PathRules
-from nanobench.sources.answer import MAX_ANSWER, heard, spoken
 from nanobench.sources.clean import clean
 from nanobench.sources.interface import Blob, Pinned, Trees
 from nanobench.sources.kinds import kind_of
+from nanobench.sources.question import MAX_ANSWER, heard, spoken
 from nanobench.sources.vendored_files import ANSWER, FOLDERS, read_files
 from nanobench.sources.workspace import EPOCH
 from nanobench.store.files import full_disk, make_folder, write_all

@@ -11,8 +11,8 @@ from pathlib import Path
 from nanobench.archives.names import problem, shown, to_text
 from nanobench.errors import Refused
 from nanobench.formats.digest import sha256
-from nanobench.model.fixture import LockedFiles, Mode, VendoredFile
-from nanobench.store.plain import read_below
+from nanobench.model.fixture import FileMode, LockedFiles, VendoredFile
+from nanobench.store.plain_file import read_below
 
 FOLDERS = ("base", "solution", "tests")
 """Folders of a task's folder, each laid over those before it."""
@@ -85,5 +85,5 @@ def _read(folder: Path, path: str, left: int, at: str) -> tuple[VendoredFile, by
     except OSError as error:
         hint = f"a fixture has plain files of at most {MAX_BYTES} bytes in all"
         raise Refused("NB_VENDORED", error.strerror or "cannot be read", where=at, hint=hint) from None
-    mode: Mode = "0755" if runs else "0644"
+    mode: FileMode = "0755" if runs else "0644"
     return VendoredFile(path=path, mode=mode, digest=sha256(data), size=len(data)), data

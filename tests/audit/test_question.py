@@ -19,9 +19,9 @@ from nanobench.model.lock import EnvironmentLock, TaskLock
 from nanobench.model.result import CellResult, GradingRecord, Outcome, Score
 from nanobench.project.files import Project
 from nanobench.scoring.score import score
-from nanobench.sources.answer import spoken
 from nanobench.sources.difference import take_patch
 from nanobench.sources.gitbox import Gitbox
+from nanobench.sources.question import spoken
 
 TASK = "fixture-question"
 ANSWERED, UNCHANGED = "module|answer", "tree|unchanged"

@@ -18,8 +18,8 @@ from nanobench.gateway.exchange import Bytes, Exchange, Fault
 from nanobench.gateway.transcript import read_transcript
 from nanobench.harness.contract import CONTRACTS
 from nanobench.image.realise import Locks
-from nanobench.model.provider import Arm
-from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, Usage
+from nanobench.model.provider import Arm, Budgets
+from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, ProviderFacts, RunManifest, Usage
 
 
 @pytest.fixture
@@ -40,16 +40,58 @@ def cell(nop_bundle: Path, forge: Any) -> Any:
 
 @pytest.fixture
 def problems(cell: Any, locks: Locks) -> Callable[..., list[str]]:
-    def ask(raw: dict[str, Any] | None = None, arm: Arm | None = None, **changes: Any) -> list[str]:
+    def ask(
+        raw: dict[str, Any] | None = None,
+        arm: Arm | None = None,
+        name: str = "nop",
+        kind: Any = "scripted",
+        budgets: Budgets | None = None,
+        **changes: Any,
+    ) -> list[str]:
         result, files = cell
         files = evolve(files, **(raw or {}))
-        return list(rescore(evolve(result, **changes), locks.task, arm or Arm(), files, CONTRACTS[-1]))
+        provider = ProviderFacts(name=name, kind=kind, models=("nop",), arm=arm or Arm())
+        cells = (result.cell,)
+        run = RunManifest(schema=1, nanobench="0", provider=provider, budgets=budgets or Budgets(), cells=cells)
+        return list(rescore(evolve(result, **changes), locks.task, run, files, CONTRACTS[-1]))
 
     return ask
 
 
 def test_a_result_follows_from_its_raw_files(problems: Callable[..., list[str]]) -> None:
     assert problems() == []
+
+
+def test_a_provider_of_another_kind_and_another_way_of_asking_are_named(problems: Callable[..., list[str]]) -> None:
+    assert problems(kind="anthropic") == ["provider.kind: published anthropic, the transcript speaks to another"]
+    assert problems(name="qwen") == ["provider.kind: published scripted, and no script is called qwen"]
+    assert problems(arm=Arm(tools="xml")) == ["provider.arm.tools: published xml, the transcript says otherwise"]
+
+
+def test_what_the_gateway_answered_alone_says_nothing_of_how_the_provider_was_asked(
+    problems: Callable[..., list[str]], cell: Any
+) -> None:
+    (first,) = cell[1].exchanges
+    late = evolve(first, n=0, fault=Fault.TIME_BUDGET, tools=False, status=None, content_type=None, chunks=())
+    found = problems(raw={"exchanges": (late, first)})
+    assert not [problem for problem in found if problem.startswith(("provider", "budgets"))]
+
+
+@pytest.mark.parametrize(
+    ("budgets", "words"),
+    [
+        (Budgets(max_tokens=1), " of 1 tokens are used, and the transcript goes on"),
+        (Budgets(max_seconds=600), "the 600 seconds are over, and the transcript goes on"),
+    ],
+)
+def test_a_budget_that_was_not_kept_is_not_the_one_of_the_run(
+    problems: Callable[..., list[str]], cell: Any, budgets: Budgets, words: str
+) -> None:
+    (first,) = cell[1].exchanges
+    again = evolve(first, n=first.n + 1, start_ms=600_000, end_ms=600_001)
+    assert not [problem for problem in problems(budgets=budgets) if "the transcript goes on" in problem]
+    (problem,) = (p for p in problems(budgets=budgets, raw={"exchanges": (first, again)}) if p.startswith("budgets"))
+    assert problem.endswith(words)
 
 
 def test_a_better_score_is_named_with_both_values(problems: Callable[..., list[str]], cell: Any) -> None:

@@ -13,7 +13,7 @@ def span(phase: str, begun: float, ended: float, inside: float) -> Span:
 
 def test_the_parts_of_a_cell_add_up_to_the_whole() -> None:
     spans = [
-        span("shadow", 11, 13, 1),
+        span("git:other", 11, 13, 1),
         span("agent", 14, 25, 10),
         span("git:difference", 26, 28, 1),
         span("git:final", 30, 33, 2),

@@ -16,29 +16,9 @@ from nanobench.formats.documents import dump_lock
 from nanobench.gateway.transcript import MAX_LINE
 from nanobench.gateway.upstream import Bounds
 from nanobench.model.lock import Reference, TaskLock
-from nanobench.model.result import Blobs, CellResult, ProviderFacts, RunManifest
+from nanobench.model.result import CellResult, ProviderFacts, RunManifest
 
 ZERO = "0" * 64
-
-
-@pytest.fixture
-def bundle(tmp_path: Path, cell_result: CellResult, task_lock: TaskLock) -> Path:
-    blob = tmp_path / "blob"
-    blob.write_bytes(b"patch")
-    digest = sha256_hex(b"patch")
-    result = attrs.evolve(cell_result, blobs=Blobs(patch=digest, transcript=digest, stderr=digest))
-    lock = dump_lock(task_lock)
-    run = RunManifest(
-        schema=1,
-        nanobench="0",
-        provider=ProviderFacts(name="p", kind="scripted", models=("m/1:b",)),
-        locks={"x": sha256_hex(lock)},
-        harnesses={result.cell.harness: "0" * 64},
-        cells=(result.cell,),
-    )
-    return write_bundle(
-        tmp_path / "bundle", run, [result], {"x.lock.toml": lock}, {digest: blob}, building=tmp_path / "new"
-    )
 
 
 def test_a_fresh_bundle_has_no_problems_and_reads_back(bundle: Path, task_lock: TaskLock) -> None:

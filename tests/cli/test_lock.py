@@ -60,6 +60,12 @@ def test_a_spec_that_cannot_be_read_is_a_reason_like_any_other(check: Any, copie
     assert any("task.toml: " in reason for reason in done.document[demo]["reasons"])
 
 
+def test_the_lock_of_a_task_that_is_gone_is_to_go_too(check: Any, copied: Project, demo: str) -> None:
+    (copied.root / f"tasks/{demo}/task.toml").unlink()
+    (reason,) = check().document[demo]["reasons"]
+    assert reason.endswith(f"a lock goes with its task: git rm locks/{demo}.lock.toml")
+
+
 def test_without_a_lock_a_task_is_not_current_and_the_command_is_named(
     nanobench: Any, copied: Project, demo: str
 ) -> None:

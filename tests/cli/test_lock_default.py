@@ -17,7 +17,8 @@ def test_a_task_that_waits_for_its_first_lock_is_no_reason(
 ) -> None:
     shutil.copytree(repository.root / "tasks/torax-001", copied.root / "tasks/torax-001")
     done = nanobench("lock", "--check", "--json", "--project", copied.root)
-    assert (done.code, done.document) == (0, {demo: {"current": True, "reasons": []}})
+    locks = {demo, *(f"harness/{name}" for name in copied.harness_names())}
+    assert (done.code, done.document) == (0, {name: {"current": True, "reasons": []} for name in locks})
     asked = nanobench("lock", "--check", "torax-001", "--json", "--project", copied.root)
     assert (asked.code, asked.document["torax-001"]["reasons"]) == (1, ["locks/torax-001.lock.toml: missing"])
 

@@ -28,12 +28,11 @@ def test_no_verb_waits_for_libraries_that_few_need() -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_explains_itself_with_an_example_that_it_would_take(nanobench: Any, verb: str) -> None:
-    done = nanobench(*verb.split(), "--help", env={"COLUMNS": "200", "TERM": "dumb"})
+    done = nanobench(*verb.split(), "--help", env={"COLUMNS": "80", "TERM": "dumb"})
     assert done.code == 0
     known = set(re.findall(r"--[a-z-]+", done.out.partition("Options")[2]))
-    examples = re.findall(
-        r"nanobench ([a-z].*?)\s*$", done.out.partition("Examples:")[2].partition("Options")[0], re.M
-    )
+    shown = re.split("Arguments|Options", done.out.partition("Examples:")[2])[0].split("\n")[:-1]
+    examples = [line.strip().removeprefix("nanobench ") for line in shown if line.strip()]
     assert examples
     for example in examples:
         words = shlex.split(example.split(" -- ")[0])

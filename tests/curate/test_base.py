@@ -122,10 +122,12 @@ def test_a_dockerfile_is_captured_and_two_builds_of_it_are_one_layer(
 ) -> None:
     spec = spec_of(base={"dockerfile": "box/Dockerfile", "date": "2024-02-03"})
     here, there = empty("here"), empty("there")
+    before = with_docker.images(quiet=True)  # of the tests before this one
     lock, built = lock_environment(spec, None, upgrade=(), online=online, bench=here)
     assert [layer.role for layer in lock.layer] == ["captured"]
     assert (built.trees[0] / "srv/made").read_text() == f"{lock.source_date_epoch} \n"
-    assert (with_docker.containers(all=True), with_docker.images()) == ([], [])
+    assert with_docker.containers(all=True) == []
+    assert with_docker.images(quiet=True) == before
 
     (folder / "Dockerfile").touch()
     again, _ = lock_environment(spec, None, upgrade=(), online=online, bench=there)
@@ -206,6 +208,22 @@ def test_a_date_that_no_build_is_later_than_is_refused(
     spec = spec_of(base={"dockerfile": "box/Dockerfile", "date": date})
     with pytest.raises(Refused, match="NB_DATE"):
         lock_environment(spec, None, upgrade=(), online=online, bench=empty("here"))
+
+
+@pytest.mark.parametrize("link", ["tools", "tools/part"])
+def test_a_link_does_not_give_a_build_more_than_its_folder(
+    link: str, spec_of: Any, empty: Any, online: Online, tmp_path: Path
+) -> None:
+    elsewhere, folder = tmp_path / "home", tmp_path / "environments"
+    for place in (elsewhere, elsewhere / "part", folder):
+        place.mkdir()
+        (place / "Dockerfile").write_text("FROM scratch\nCOPY . .\n")
+    (folder / link).parent.mkdir(exist_ok=True)
+    (folder / link).symlink_to(elsewhere)
+    spec = spec_of(base={"dockerfile": "tools/part/Dockerfile", "date": "2026-11-01"})
+    with pytest.raises(Refused) as error:
+        lock_environment(spec, None, upgrade=(), online=online, bench=empty("store"))
+    assert (error.value.code, error.value.where) == ("NB_CONTEXT", f"environments/{link}")
 
 
 def test_without_docker_a_dockerfile_cannot_be_locked(

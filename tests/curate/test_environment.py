@@ -9,7 +9,7 @@ from attrs import evolve
 
 from nanobench.curate.environment import lock_environment
 from nanobench.ecosystems import debian, python
-from nanobench.ecosystems.debian import Resolution
+from nanobench.ecosystems.base import Resolution
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell
 from nanobench.image.realise import Locks

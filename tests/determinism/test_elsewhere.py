@@ -67,7 +67,10 @@ def test_every_layer_is_what_its_name_says(journey: Journey, demos: Any) -> None
 
 def test_evidence_says_nothing_of_where_and_when_it_was_gathered(journey: Journey, demos: Any, far_away: Any) -> None:
     there, place = far_away
-    words = (place.name, str(there.uid), journey.first.facts["host"], "Kathmandu", "ascii")
+    tests = " ".join(name for task in demos.tasks for name in (*task.tests.fail_to_pass, *task.tests.pass_to_pass))
+    words = [place.name, str(there.uid), journey.first.facts["host"], "Kathmandu", "ascii"]
+    words = [word for word in words if word not in tests]  # a host may be called as a test is
+    assert {place.name, "Kathmandu"} <= set(words)
     for digest in sorted(gate.evidence_sha256 for task in demos.tasks for gate in task.gate):
         text = (journey.store / "blobs/sha256" / digest[:2] / digest).read_text("utf-8")
         assert not [word for word in words if re.search(rf"\b{re.escape(word)}\b", text)], text

@@ -14,7 +14,8 @@ from attrs import frozen
 
 from nanobench.archives.layer import LayerFacts, write_layer
 from nanobench.archives.unpack import unpack_layer
-from nanobench.ecosystems.debian import Resolution, assemble, resolve
+from nanobench.ecosystems.base import Resolution
+from nanobench.ecosystems.debian import assemble, resolve
 from nanobench.ecosystems.fetch import Online, fetch
 from nanobench.model.environment import DebianBase
 from nanobench.sandbox.bubblewrap import Bubblewrap

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from nanobench.archives.entries import Entry
+from nanobench.ecosystems.base import Assembled
 from nanobench.ecosystems.deb_scripts import Alternative, alternatives, unmet
 from nanobench.ecosystems.deb_unpack import Installed
-from nanobench.ecosystems.debian import Assembled, assemble
+from nanobench.ecosystems.debian import assemble
 from nanobench.model.lock import Package
 from nanobench.store.store import Store
 

@@ -13,7 +13,8 @@ import pytest
 
 from nanobench.archives.entries import Entry
 from nanobench.archives.layer import LayerFacts, write_layer
-from nanobench.ecosystems.debian import Assembled, assemble
+from nanobench.ecosystems.base import Assembled
+from nanobench.ecosystems.debian import assemble
 from nanobench.errors import Refused
 from nanobench.model.lock import Package
 from nanobench.store.store import Store

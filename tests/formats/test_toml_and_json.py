@@ -4,6 +4,7 @@ import contextlib
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,25 @@ def test_dump_is_stable_and_parse_is_its_inverse(documents: st.SearchStrategy[di
         assert json.parse(json.pretty(document), where="j") == document
 
     check()
+
+
+def test_the_bytes_are_those_of_rfc_8785(documents: st.SearchStrategy[dict[str, Any]]) -> None:
+    @settings(max_examples=100)
+    @given(documents)
+    def check(document: dict[str, Any]) -> None:
+        assert json.dump(document) == rfc8785.dumps(document)
+
+    check()
+    # An astral character stands before U+FB33 in UTF-16, and after it by its code point.
+    text = "".join(chr(code) for code in range(0x180)) + "\u2028\U0001f600\ufb33"
+    assert json.dump({"\ufb33": 1, "\U0001f600": text}) == rfc8785.dumps({"\ufb33": 1, "\U0001f600": text})
+
+
+def test_what_no_document_holds_is_not_written() -> None:
+    with pytest.raises(TypeError):
+        json.dump({"a": [1.0]})
+    with pytest.raises(UnicodeEncodeError):
+        json.dump({"a": "\ud800"})
 
 
 def test_the_digest_of_a_document_does_not_depend_on_key_order(documents: st.SearchStrategy[dict[str, Any]]) -> None:

@@ -11,6 +11,7 @@ from nanobench.gates.interface import Case
 from nanobench.gates.verification import VerificationGate
 from nanobench.grading.trial import Trial, try_patch
 from nanobench.image.realise import Locks
+from nanobench.model.fixture import FileAssertion, VendoredSource
 from nanobench.model.result import Outcome
 
 
@@ -51,9 +52,21 @@ def test_a_solution_that_turns_no_test_green_is_refused(case: Case) -> None:
     assert refused.value.code == "NB_NO_TARGET"
 
 
+def test_an_assertion_that_the_solution_does_not_keep_is_named(case: Case) -> None:
+    never = FileAssertion(type="file", name="never", path="README.md", pattern="(")
+    task = evolve(case.task, kind="fixture", source=VendoredSource(type="vendored"), assertion=(never,))
+    finding = VerificationGate().check(evolve(case, task=task))
+    assert (finding.verdict, finding.reasons) == ("fail", ("never|file: does not hold with the golden patch",))
+    kept = {**case.golden.grading.outcomes, "never|file": Outcome.PASSED}
+    assert (
+        VerificationGate().check(evolve(case, task=task, golden=with_record(case.golden, outcomes=kept))).verdict
+        == "pass"
+    )
+
+
 def test_a_suite_whose_command_breaks_is_refused(case: Case, tmp_path: Path) -> None:
     (suite,) = case.task.suite
-    arena = evolve(case.arena, suites=(evolve(suite, command=("python", "-c", "raise SystemExit(4)")),))
+    arena = evolve(case.arena, suites=(evolve(suite, command=("python", "-c", "print('odd'); raise SystemExit(4)")),))
     trials = {}
     for name, patch in (("base", b""), ("golden", case.change.golden)):
         (tmp_path / name).mkdir()
@@ -61,6 +74,11 @@ def test_a_suite_whose_command_breaks_is_refused(case: Case, tmp_path: Path) -> 
     with pytest.raises(Refused) as refused:
         VerificationGate().check(evolve(case, base=trials["base"], golden=trials["golden"]))
     assert refused.value.code == "NB_NO_TARGET"
+    assert refused.value.details == (
+        "base: python gave 0 outcomes and ended with exit code 4",
+        "golden: python gave 0 outcomes and ended with exit code 4",
+        "  odd",
+    )
 
 
 def test_signals_that_disagree_are_a_reason_and_so_is_a_suite_of_targets_that_no_canary_watched(case: Case) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import httpx
@@ -187,6 +190,24 @@ def test_a_budget_of_a_provider_that_tells_no_usage_holds(
     gateway.close()
     assert gateway.summary().usage.input_tokens is None
     assert "told no usage" in gateway.summary().end.detail
+
+
+def test_many_requests_at_once_spend_no_more_than_one(
+    open_gateway: Open, connect: Connect, provider: Any, chat: Any
+) -> None:
+    together = Barrier(2)
+
+    def answer(exchange: Any) -> None:
+        with suppress(BrokenBarrierError):
+            together.wait(timeout=0.5)
+        exchange.say("110 tokens")
+
+    provider.answer = answer
+    client = connect(open_gateway(budget=Budget(tokens=100)))
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: client.post("chat/completions", json=chat).text, range(4)))
+    assert len(provider.seen) == 1
+    assert sum("not the model" in answer for answer in answers) == 3
 
 
 def test_a_last_message_asks_for_nothing(open_gateway: Open, connect: Connect, chat: Any) -> None:

@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanobench.errors import Misuse
+from nanobench.errors import Misuse, Refused
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS, nop, scripted_provider
 from nanobench.gateway.scripted.oracle import oracle
-from nanobench.gateway.scripted.patch import sections
 from nanobench.gateway.scripted.reply import Reply, Script, ToolCall, events, turn_of
 
 IDENTITY = {
@@ -115,7 +114,7 @@ def golden(root: Path, before: Files, change: Callable[[Path], None]) -> tuple[b
     git(root, "commit", "-qm", "base")
     change(root)
     git(root, "add", "-A")
-    patch = git(root, "diff", "--cached", "--binary", "--full-index", "--find-renames")
+    patch = git(root, "diff", "--cached", "--binary", "--full-index", "--no-renames")
     tree = git(root, "write-tree")
     git(root, "reset", "-q", "--hard")
     git(root, "clean", "-qfd")
@@ -154,7 +153,7 @@ def become_file(root: Path) -> None:
     lay(root, {"d": b"a file\n"})
 
 
-def rename_and_edit(root: Path) -> None:
+def move_and_edit(root: Path) -> None:
     (root / "a.txt").rename(root / "moved.txt")
     write("moved.txt", LINES.replace("line 7\n", "line seven\n"))(root)
 
@@ -216,7 +215,7 @@ CASES: dict[str, tuple[Files, Callable[[Path], None], list[str]]] = {
     "created-at-the-top": ({}, write("n.txt", "no newline"), ["write_file"]),
     "created-empty": ({}, write("pkg/__init__.py", ""), ["file_op", "write_file"]),
     "deleted": ({"d/a.txt": LINES.encode()}, lambda root: (root / "d/a.txt").unlink(), ["file_op"]),
-    "renamed-and-edited": ({"a.txt": LINES.encode()}, rename_and_edit, ["execute_bash", "execute_bash"]),
+    "moved-and-edited": ({"a.txt": LINES.encode()}, move_and_edit, ["file_op", "write_file"]),
     "executable": ({"a.txt": b"x\n"}, lambda root: (root / "a.txt").chmod(0o755), ["execute_bash", "execute_bash"]),
     "binary": ({"a.bin": b"\0\1\2"}, write("a.bin", bytes(range(256)) * 9), ["execute_bash", "execute_bash"]),
     "large-binary": (
@@ -269,14 +268,22 @@ def test_a_file_that_is_not_the_patch_s_is_left_to_git(tmp_path: Path) -> None:
 
 
 def test_no_shell_command_says_a_word_that_the_tool_refuses(tmp_path: Path) -> None:
-    patch = b"diff --git a/x b/x\nnew file mode 100755\nmkfs rm -rf / dd if=x\n"
+    def change(root: Path) -> None:
+        lay(root, {"x": b"mkfs rm -rf / dd if=x\n"})
+        (root / "x").chmod(0o755)
+
+    patch, _ = golden(tmp_path / "repo", {}, change)
     commands = [call.arguments["command"] for call in oracle(patch)(()).calls]
     assert commands and not any(word in command for word in ("mkfs", "rm -rf /", "dd if") for command in commands)
 
 
-@pytest.mark.parametrize("patch", [b"", b"no patch at all\n"])
-def test_an_empty_patch_is_prose_at_once(patch: bytes) -> None:
-    assert oracle(patch)(()).calls == ()
+def test_an_empty_patch_is_prose_at_once() -> None:
+    assert oracle(b"")(()).calls == ()
+
+
+def test_what_git_would_not_have_written_is_refused() -> None:
+    with pytest.raises(Refused, match="not a patch as git writes it"):
+        oracle(b"no patch at all\n")
 
 
 @settings(max_examples=25, deadline=None)
@@ -288,13 +295,6 @@ def test_any_edit_of_any_text_comes_out_exactly(
     root = tmp_path_factory.mktemp("any") / "repo"
     patch, tree = golden(root, {"a.txt": "".join(lines).encode()}, write("a.txt", "".join(after)))
     assert carried_out(root, patch)[0] == tree
-
-
-@given(st.binary(max_size=400))
-def test_no_bytes_make_the_patch_reader_fail_or_lose_a_section(noise: bytes) -> None:
-    assert len(sections(b"diff --git a/x b/x\n" + noise)) == 1 + noise.count(b"\ndiff --git ") + noise.startswith(
-        b"diff --git "
-    )
 
 
 def test_nop_speaks_and_does_nothing(tmp_path: Path) -> None:

@@ -92,11 +92,26 @@ def outside(workspace: Path) -> None:
     (workspace / "out.txt").symlink_to(Path(__file__).with_name("conftest.py"))
 
 
-@pytest.mark.parametrize("spoil", [endless, pipe, folder, loop, outside])
+def words_of_grep(workspace: Path) -> None:
+    (workspace / "out.txt").symlink_to("/proc/self/cmdline")
+
+
+def linked_folder(workspace: Path) -> None:
+    (workspace / "real").mkdir()
+    (workspace / "real/out.txt").write_text("fixture\n")
+    (workspace / "out").symlink_to("real")
+
+
+@pytest.mark.parametrize("spoil", [endless, pipe, folder, loop, outside, words_of_grep])
 def test_what_an_agent_puts_in_a_files_place_costs_no_more_than_the_time_and_passes_nothing(
     check: Check, spoil: Callable[[Path], None]
 ) -> None:
     assert check(file("fixture|^$"), spoil=spoil, test_seconds=2).outcomes == {"f|file": "failed"}
+
+
+def test_a_file_below_a_link_is_not_the_asserted_one(check: Check) -> None:
+    assert check(file("fixture", "out/out.txt"), spoil=linked_folder).outcomes == {"f|file": "failed"}
+    assert check(file("fixture", "real/out.txt"), spoil=linked_folder).outcomes == {"f|file": "passed"}
 
 
 def test_a_pattern_that_explodes_elsewhere_ends_at_once_on_hostile_text(check: Check) -> None:

@@ -7,7 +7,6 @@ import pytest
 from attrs import evolve
 
 from nanobench.grading import known
-from nanobench.grading.apply import FinalTree
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import Trial
 from nanobench.image.workbench import Workbench
@@ -19,7 +18,7 @@ TRIAL = Trial(
     grading=Grading(
         record=GradingRecord(schema=1, suite=(END,), outcomes={"python|t": Outcome.FAILED}), failures={}, output=b"x"
     ),
-    tree=FinalTree(tree="a" * 40, overridden=("tests/t.py",)),
+    tree="a" * 40,
 )
 
 

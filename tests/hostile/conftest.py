@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import attrs
 import pytest
 
-from nanobench.bundle.write import write_bundle
-from nanobench.formats.digest import sha256_hex
-from nanobench.formats.documents import dump_lock
 from nanobench.grading.locked import LockedArena
 from nanobench.grading.trial import fresh_workspace
-from nanobench.model.lock import TaskLock
-from nanobench.model.result import Blobs, CellResult, ProviderFacts, RunManifest
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.docker import Docker
 from nanobench.sandbox.interface import Engine
@@ -57,23 +51,3 @@ def workspace(gitbox: Gitbox, place: LockedArena, tmp_path: Path) -> Callable[[]
         return made[-1]
 
     return make
-
-
-@pytest.fixture
-def bundle(tmp_path: Path, cell_result: CellResult, task_lock: TaskLock) -> Path:
-    """A small bundle that has no problem."""
-    blob = tmp_path / "blob"
-    blob.write_bytes(b"patch")
-    digest = sha256_hex(b"patch")
-    result = attrs.evolve(cell_result, blobs=Blobs(patch=digest, transcript=digest, stderr=digest))
-    lock = dump_lock(task_lock)
-    run = RunManifest(
-        schema=1,
-        nanobench="0",
-        provider=ProviderFacts(name="p", kind="scripted", models=("m/1:b",)),
-        locks={"x": sha256_hex(lock)},
-        harnesses={result.cell.harness: "0" * 64},
-        cells=(result.cell,),
-    )
-    building = tmp_path / "building"
-    return write_bundle(tmp_path / "bundle", run, [result], {"x.lock.toml": lock}, {digest: blob}, building=building)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from nanobench.ecosystems.registries import Registries
+
 ROOT = Path(__file__).parents[2]
 NEEDED = ("Makefile", "pyproject.toml", "requirements.txt", "benchmarks", "environments", "locks", "schemas", "tasks")
 
@@ -43,6 +45,11 @@ def copy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(warm_store: Path) -> dict[str, str]:
-    """The user's own, with the warm store, and the quick ones of the benchmarks; nothing of a make around us."""
+    """The user's own, with the warm store, and the quick ones of the benchmarks; nothing of a make around us.
+
+    Other people's programs are told which certificates the system trusts; ours find them alone.
+    """
+    trusted = Registries().ca_bundle()
     own = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    own |= {"REQUESTS_CA_BUNDLE": str(trusted)} if trusted else {}
     return {**own, "NANOBENCH_STORE": str(warm_store), "BENCH_ARGS": "sandbox packing --repeats 1"}

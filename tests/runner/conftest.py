@@ -59,7 +59,8 @@ def real_attempt(stage: Stage, bench: Workbench, demo: str) -> Callable[..., Cel
             outcomes=path(blobs.outcomes).read_bytes() if blobs.outcomes else None,
             report=path(blobs.report).read_bytes() if blobs.report else None,
         )
-        assert list(rescore(result, lock, provider.facts.arm, raw, contract_of(agent.lock.value))) == []
+        run = RunManifest(schema=1, nanobench="0", provider=provider.facts, cells=(cell,))
+        assert list(rescore(result, lock, run, raw, contract_of(agent.lock.value))) == []
         return result
 
     return make

@@ -82,6 +82,23 @@ def test_a_limit_that_the_agent_used_up_is_graded_by_what_it_left(attempt: Any, 
     assert (result.cause, result.score.value) == (Cause.TIME_LIMIT, "1.0")
 
 
+@pytest.mark.parametrize(("cause", "answers"), [(Cause.FINISHED, True), (Cause.TURN_CAP, True), (Cause.DISK, False)])
+def test_an_agent_whose_tree_was_too_large_to_be_taken_answers_nothing(
+    attempt: Any, session: Session, monkeypatch: pytest.MonkeyPatch, cause: Cause, answers: bool
+) -> None:
+    heard: list[str | None] = []
+
+    def listen(*_: Any, said: str | None, **__: Any) -> Any:
+        heard.append(said)
+        raise Refused("NB_PATCH", "heard enough")
+
+    monkeypatch.setattr(module, "try_patch", listen)
+    attempt(cause=cause)
+    report = session.ending.report
+    assert report is not None and report.report.finalText
+    assert heard == [report.report.finalText if answers else None]
+
+
 def test_a_patch_that_cannot_be_graded_is_the_graders_failure_and_has_no_score(attempt: Any) -> None:
     result = attempt(patch=b"no difference to anything\n")
     assert (result.cause, result.score, result.blobs.outcomes) == (Cause.GRADER, None, None)

@@ -26,5 +26,5 @@ def test_a_solution_that_is_not_the_locked_one_sets_no_stage(stage: Stage, bench
     source = evolve(task.value.source, golden_patch_sha256="5" * 64)
     locked = evolve(stage.locked, task=evolve(task, value=evolve(task.value, source=source)))
     with pytest.raises(Refused) as refused:
-        set_stage(locked, stage.agents, online=None, bench=bench)
+        set_stage(locked, stage.agents.values(), online=None, bench=bench)
     assert refused.value.code == "NB_PATCH_DIFFERS"

@@ -47,9 +47,8 @@ def test_a_plain_chroot_is_named_before_the_words_of_bubblewrap(start: Any) -> N
     """For real: a folder with all of this machine below it, which is no mount, as root."""
     copy = 'if [ -h "$each" ]; then cp -P "$each" /mnt/root; elif [ -d "$each" ] && [ "$each" != /mnt ]; then '
     copy += 'mkdir "/mnt/root$each" && mount --rbind "$each" "/mnt/root$each"; fi'
-    make = (
-        f'mount -t tmpfs none /mnt && mkdir /mnt/root && for each in /*; do {copy}; done; exec chroot /mnt/root "$@"'
-    )
+    make = f"mount -t tmpfs none /mnt && mkdir /mnt/root && for each in /*; do {copy}; done; "
+    make += 'exec /usr/sbin/chroot /mnt/root "$@"'
     wrapper = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", make, "sh")
     said = start(CHECK, wrapper=wrapper).communicate()[0]
     assert "the sandbox did not start in a plain chroot, where none can: bwrap: " in said

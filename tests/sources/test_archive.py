@@ -110,6 +110,12 @@ def test_a_solution_must_be_another_release_of_the_same_project(pair: ReleasePai
         evolve(pair, spec=evolve(pair.spec, solution=evolve(pair.spec.solution, purl=purl)))
 
 
+@pytest.mark.parametrize("file", ["demo-1.2.tar.gz", "demo-1.0.1.tar.gz", "demo.tar.gz", "1.0"])
+def test_a_file_of_another_version_than_its_purl_is_refused(pair: ReleasePair, file: str) -> None:
+    with pytest.raises(Refused, match=r"NB_SOURCE: task\.toml: .* is no archive of version 1\.0"):
+        evolve(pair, spec=evolve(pair.spec, base=evolve(pair.spec.base, file=file)))
+
+
 def test_npm_tarballs_are_asked_for_at_their_registry_by_its_own_integrity_or_by_sha256(
     pair: ReleasePair, registry: Registry, tmp_path: Path
 ) -> None:

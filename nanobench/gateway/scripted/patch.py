@@ -1,15 +1,16 @@
-"""Reads the part of git's patch format that can be carried out as text edits; the rest stays raw bytes.
+"""Which parts of a patch can be carried out as text edits? The rest stays raw bytes.
 
 A section becomes an :class:`Edit`, a :class:`Creation` or a :class:`Deletion` only when it is plain: UTF-8, one
-unquoted path, no change of mode, no rename, no binary hunk. Everything else is left to ``git apply``.
+unquoted path, no change of mode, no binary hunk. Everything else is left to ``git apply``.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from attrs import Factory, define, frozen
+
+from nanobench.sources import patch as git
 
 
 @frozen(kw_only=True)
@@ -53,9 +54,7 @@ class Deletion:
 Section = Edit | Creation | Deletion | bytes
 """One file's part of a patch; bytes when it is not plain."""
 
-_START = re.compile(rb"^diff --git ", re.MULTILINE)
 _PLAIN_PATH = r"[A-Za-z0-9_.+@%,=-][A-Za-z0-9_.+@%,=/-]*"
-_SAME_PATH = re.compile(rb"diff --git a/(?P<path>.+) b/(?P=path)\n")
 _HEAD = re.compile(
     r"diff --git a/(?P<path>" + _PLAIN_PATH + r") b/(?P=path)\n"
     r"(?:(?P<kind>new|deleted) file mode (?P<mode>100\d{3})\n)?"
@@ -67,21 +66,20 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@[^\n]*\n")
 
 
 def sections(patch: bytes) -> tuple[Section, ...]:
-    """The sections of ``patch`` in their order. What stands before the first one is prose and left out.
+    """The sections of ``patch`` in their order.
 
     Where paths clash (a file becomes a link, a directory or back) the order matters, so those stay raw together.
+
+    Raises:
+        Refused: ``NB_PATCH`` when it is not what git writes.
     """
-    starts = [match.start() for match in _START.finditer(patch)]
-    raw = [patch[at:end] for at, end in pairwise([*starts, len(patch)])]
-    paths = [match["path"] if (match := _SAME_PATH.match(section)) else b"" for section in raw]
-    return tuple(
-        section if _clashes(path, paths) else _plain(section) or section
-        for section, path in zip(raw, paths, strict=True)
-    )
+    parts = git.sections(patch)
+    paths = [part.path for part in parts]
+    return tuple(part.data if _clashes(part.path, paths) else _plain(part.data) or part.data for part in parts)
 
 
 def _clashes(path: bytes, paths: list[bytes]) -> bool:
-    inside = any(path.startswith(other + b"/") or other.startswith(path + b"/") for other in paths if other)
+    inside = any(path.startswith(other + b"/") or other.startswith(path + b"/") for other in paths)
     return inside or paths.count(path) > 1
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from nanobench.archives.gunzip import GZIP, ZSTD
+from nanobench.archives.decompress import GZIP, ZSTD
 from nanobench.archives.oci import CONFIG_TYPE, LAYER_TYPE, MANIFEST_TYPE, descriptor
 from nanobench.formats.digest import sha256
 from nanobench.model.lock import Package

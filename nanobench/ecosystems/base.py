@@ -1,4 +1,4 @@
-"""What every base has, whatever it is made of: places for what is mounted, its user, a table of hosts."""
+"""What every base has, whatever it is made of: pins, entries; places for what is mounted, its user, its hosts."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _MAX_WINDOW = 128 << 20
 _PIECE = 1 << 18
 
 
-class Unzipped:
+class Decompressed:
     """The content of a compressed file: zstd, xz or bzip2 when it begins as one, else gzip."""
 
     def __init__(self, stream: BinaryIO, meter: Meter, where: str) -> None:
