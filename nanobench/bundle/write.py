@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from attrs import astuple
+
 from nanobench.errors import Misuse
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_json
@@ -28,8 +30,7 @@ def cell_name(cell_id: str) -> str:
 
 def blobs_of(blobs: Blobs) -> tuple[str, ...]:
     """The digests that a cell's result names."""
-    named = (blobs.patch, blobs.transcript, blobs.stderr, blobs.outcomes, blobs.test_output, blobs.report)
-    return tuple(sorted({digest for digest in named if digest is not None}))
+    return tuple(sorted({digest for digest in astuple(blobs) if digest is not None}))
 
 
 def write_bundle(

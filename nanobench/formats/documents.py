@@ -11,7 +11,7 @@ from nanobench.formats.digest import sha256_hex
 from nanobench.model.environment import Environment
 from nanobench.model.lock import LOCK_VERSION, EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.provider import Providers
-from nanobench.model.result import BundleManifest, CellResult, GradingRecord, RunManifest
+from nanobench.model.result import BundleManifest, CellResult, FailureRecord, GradingRecord, RunManifest
 from nanobench.model.task import Dataset, Task
 
 T = TypeVar("T")
@@ -28,6 +28,7 @@ KINDS: dict[str, type] = {
     "run": RunManifest,
     "bundle": BundleManifest,
     "outcomes": GradingRecord,
+    "failures": FailureRecord,
     "providers": Providers,
 }
 """Document kind → class; each has ``schemas/<kind>.schema.json``."""

@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 from nanobench.errors import Refused
 from nanobench.formats import json
 from nanobench.grading.seal import unsealed
-from nanobench.model.result import Outcome
+from nanobench.model.result import Failure, Outcome
 from nanobench.store.plain_file import read_below
 
 MAX_REPORT = 64 << 20
@@ -32,14 +32,6 @@ SEVERITY = (
     Outcome.ERROR,
 )
 """From best to worst. A test that was reported more than once has its worst outcome."""
-
-
-@frozen(kw_only=True)
-class Failure:
-    """Why a test failed: the exception's type (module and name, empty when unknown) and its words, cut."""
-
-    type: str
-    message: str
 
 
 @frozen(kw_only=True)

@@ -12,11 +12,11 @@ from nanobench.grading.agreement import Agreed, agree
 from nanobench.grading.canary import NONE, Canaries
 from nanobench.grading.interface import GRADE, OUT, REPORT, ReportFormat
 from nanobench.grading.javascript import JEST, MOCHA, NODE_TEST, VITEST
-from nanobench.grading.outcomes import Failure, Report, read_report
+from nanobench.grading.outcomes import Report, read_report
 from nanobench.grading.pytest import Pytest
 from nanobench.grading.seal import KEY, draw_key
 from nanobench.model.environment import Limits
-from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
+from nanobench.model.result import Failure, GradingRecord, Outcome, SuiteEnd
 from nanobench.model.task import Suite
 from nanobench.sandbox.interface import WORKSPACE, Ended, Engine, Finished, Mount, Request, SandboxLimits
 from nanobench.store.files import passing_folder

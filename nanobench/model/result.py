@@ -19,6 +19,7 @@ from nanobench.model.fields import (
     texts,
     whole,
 )
+from nanobench.model.label import Labelled
 from nanobench.model.provider import Arm, Budgets, ModelPrice, Wire
 
 Mode = Literal["hinted", "navigation"]
@@ -86,6 +87,23 @@ class GradingRecord:
 
 
 @frozen(kw_only=True)
+class Failure:
+    """Why a test failed: the exception's type (module and name, empty when unknown) and its words, cut."""
+
+    type: str
+    message: str
+
+
+@frozen(kw_only=True)
+class FailureRecord:
+    """Why tests and files of tests failed, by ``suite|node id``. The blob ``failures``, read for labels alone: it may
+    differ from run to run."""
+
+    schema: Literal[1]
+    failures: dict[str, Failure]
+
+
+@frozen(kw_only=True)
 class Cell:
     """One planned run: task × harness × provider × model × mode × repeat (0-based). ``harness`` names a lock."""
 
@@ -118,7 +136,7 @@ class Usage:
 @frozen(kw_only=True)
 class Blobs:
     """sha256 of the cell's raw files, kept in the bundle under ``blobs/sha256/``. The report is absent
-    when the agent printed none."""
+    when the agent printed none; ``failures`` where nothing is labelled."""
 
     patch: str = text(SHA256)
     transcript: str = text(SHA256)
@@ -126,6 +144,7 @@ class Blobs:
     outcomes: str | None = optional_text(SHA256)
     test_output: str | None = optional_text(SHA256)
     report: str | None = optional_text(SHA256)
+    failures: str | None = optional_text(SHA256)
 
 
 @frozen(kw_only=True)
@@ -154,7 +173,8 @@ class Attempt:
 
 @frozen(kw_only=True)
 class CellResult:
-    """One finished cell. ``score`` is absent when the run was not the agent's to lose (see the cause table).
+    """One finished cell. ``score`` is absent when the run was not the agent's to lose (see the cause table);
+    ``failure`` when it was resolved or not scored.
 
     ``unknown_fields`` names what the report says that its contract does not know; ``weak_limits`` the limits that the
     engine could only watch, not enforce, on the machine of the run.
@@ -181,6 +201,7 @@ class CellResult:
     weak_limits: tuple[str, ...] = texts(default=())
     blobs: Blobs
     score: Score | None = None
+    failure: Labelled | None = None
 
     def __attrs_post_init__(self) -> None:
         if not self.attempts:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanobench.grading import outcomes
-from nanobench.grading.outcomes import SEVERITY, Failure, Report, parse_report, read_report
-from nanobench.model.result import Outcome
+from nanobench.grading.outcomes import SEVERITY, Report, parse_report, read_report
+from nanobench.model.result import Failure, Outcome
 
 
 def lines(*documents: object) -> bytes:

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from nanobench.formats.documents import dump_json, read_json
-from nanobench.grading.outcomes import Failure
 from nanobench.grading.suites import Grading
-from nanobench.model.result import GradingRecord, Outcome
+from nanobench.model.result import Failure, GradingRecord, Outcome
 
 Grade = Callable[..., Grading]
 
