@@ -61,3 +61,28 @@ class Labelled:
     also_matched: tuple[Match, ...] = ()
     signals: tuple[Signal, ...] = ()
     halt: Halt | None = None
+
+
+@frozen(kw_only=True)
+class Function:
+    """A function of a required file at base: its first and last line, and whether the solution changes it."""
+
+    name: str
+    first: int = whole(1, 10**7)
+    last: int = whole(1, 10**7)
+    changed: bool
+
+
+@frozen(kw_only=True)
+class Landmarks:
+    """What a label must know of the task beside its lock; follows from the locked image and the solution. The blob
+    ``landmarks``, the same for all cells of a task.
+
+    ``names`` exist in the required files at base; ``introduced`` are those that the solution, tests included, brings
+    into the files it changes and that are not among ``names``; both sorted. ``functions`` of each required file.
+    """
+
+    schema: Literal[1]
+    names: tuple[str, ...]
+    introduced: tuple[str, ...]
+    functions: dict[str, tuple[Function, ...]]
