@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import asdict
 
-from benchmarks import cell, containers, errands, packing, phases, sandbox
+from benchmarks import cell, containers, errands, matrix, packing, phases, sandbox
 from benchmarks.measure import Place, Row, machine, staged
 from nanobench.cli import common
 from nanobench.formats import json
@@ -18,6 +18,7 @@ from nanobench.formats import json
 BENCHMARKS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "sandbox": sandbox.rows,
     "cell": cell.rows,
+    "matrix": matrix.rows,
     "packing": packing.rows,
     "docker": containers.rows,
     "errands": errands.rows,

@@ -23,7 +23,7 @@ from nanobench.runner.stage import Stage
 
 AIM_SECONDS = 0.5
 _NOBODY = Upstream(name="nobody", base_url="http://127.0.0.1:9/v1")
-_IDLE = Invocation(argv=TRUE, env={}, tool_profile="full")
+_IDLE = Invocation(argv=TRUE, env={}, config={})
 _SUITE = Suite(name="idle", language="none", format="pytest", command=TRUE)
 
 

@@ -29,7 +29,7 @@ class Row:
     """
 
     name: str
-    unit: Literal["s", "MiB", "files", "layers"]
+    unit: Literal["s", "MiB", "files", "layers", "cells/min"]
     value: float
     yardstick: str = ""
     against: float | None = None

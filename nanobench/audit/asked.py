@@ -9,58 +9,85 @@ from attrs import Factory, define, field
 from nanobench.gateway.budget import Budget, Meter
 from nanobench.gateway.dialects import DIALECTS, is_asked
 from nanobench.gateway.exchange import OWN_FAULTS, Exchange, Fault
-from nanobench.gateway.request import read_request
+from nanobench.gateway.request import ChatRequest, read_request
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
-from nanobench.model.result import RunManifest
+from nanobench.harness.tools import unlike
+from nanobench.model.profile import Profile
+from nanobench.model.result import Cell, ProviderFacts, RunManifest
 
-_UNSENT = OWN_FAULTS | {Fault.LIMIT, Fault.TOKEN_BUDGET, Fault.COST_BUDGET, Fault.TIME_BUDGET}
+_UNSENT = OWN_FAULTS | {Fault.LIMIT, Fault.TOKEN_BUDGET, Fault.COST_BUDGET, Fault.TIME_BUDGET, Fault.CONTEXT}
 """Answered by the gateway: the provider was not asked."""
 
 
 @define
 class Asked:
-    """Notes a cell's exchanges as they pass. ``overspent`` are the words for a budget after whose end the provider
-    was asked once more."""
+    """Notes a cell's exchanges as they pass. ``first`` is the first request, the one that is surely the agent's:
+    what it runs can send others. ``overspent`` are the words for a budget after whose end the provider was asked once
+    more, ``unpaid`` those for a purse that was empty."""
 
     run: RunManifest
+    cell: Cell
     models: set[str] = Factory(set)
     other_kind: bool = False
-    tools: bool | None = None
+    first: ChatRequest | None = None
     overspent: str = ""
+    unpaid: str = ""
+    _facts: ProviderFacts = field(init=False)
     _meter: Meter = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        budgets = self.run.budgets
-        self._meter = Meter(Budget(tokens=budgets.max_tokens, seconds=budgets.max_seconds))
+        budgets, profile = self.run.budgets, self.run.profile_of(self.cell)
+        limit = profile.context_limit if profile else None
+        self._facts = self.run.provider_of(self.cell)
+        self._meter = Meter(Budget(tokens=budgets.max_tokens, seconds=budgets.max_seconds, context=limit))
 
     def passing(self, exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
         """The same exchanges."""
         for exchange in exchanges:
             if exchange.fault not in _UNSENT and (exchange.request.raw() or exchange.status is not None):
                 self._note(exchange)
+            if exchange.fault is Fault.COST_BUDGET:
+                self.unpaid = exchange.detail
             yield exchange
 
-    def problems(self, model: str) -> Iterator[str]:
-        """Where the exchanges that passed are not of the run and of ``model``."""
-        provider = self.run.provider
+    def problems(self) -> Iterator[str]:
+        """Where the exchanges that passed are not of the run and of its cell."""
+        provider, model = self._facts, self.cell.model
         for other in sorted(self.models - {model}):
             yield f"model: the cell is of {model}, its transcript asks for {other:.200}"
         if provider.kind == "scripted" and provider.name not in BEHAVIOURS:
             yield f"provider.kind: published scripted, and no script is called {provider.name}"
         if self.other_kind:
             yield f"provider.kind: published {provider.kind}, the transcript speaks to another"
-        if self.tools is not None and self.tools is not (provider.arm.tools == "native"):
-            yield f"provider.arm.tools: published {provider.arm.tools}, the transcript says otherwise"
+        yield from self._other_tools()
         if self.overspent:
             yield f"budgets: {self.overspent}, and the transcript goes on"
+        if self.unpaid and f" of {self.run.budgets.max_cost} USD" not in self.unpaid:
+            yield f"budgets.max_cost: published {self.run.budgets.max_cost}, the transcript says: {self.unpaid:.200}"
+
+    def _other_tools(self) -> Iterator[str]:
+        """What the first request says of how Nanocoder was set up. Tools that are told in the prompt alone say
+        nothing of their number."""
+        if self.first is None:
+            return
+        arm = self._facts.arm
+        if self.first.tools is not (arm.tools == "native"):
+            yield f"provider.arm.tools: published {arm.tools}, the transcript says otherwise"
+        if self.first.tools:
+            profile = self.run.profile_of(self.cell) or Profile(name="none")
+            yield from unlike(
+                self.first.offered,
+                harness=self.cell.harness,
+                profile=profile.tool_profile or arm.tool_profile,
+                disabled=profile.disabled_tools,
+            )
 
     def _note(self, exchange: Exchange) -> None:
         request = read_request(exchange.request.raw())
         self.models.add(str(request.body.get("model")) if request else "nothing")
-        wire = DIALECTS[self.run.provider.wire]
+        wire = DIALECTS[self._facts.wire]
         self.other_kind = self.other_kind or not is_asked(wire, exchange.method, exchange.path)
-        if self.tools is None:  # only the first request is surely the agent's: what it runs can send others
-            self.tools = exchange.tools
+        self.first = self.first or request
         if spent := self._meter.spent(exchange.start_ms):
             self.overspent = self.overspent or spent[1]
         self._meter.count(exchange)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from nanobench.audit.asked import Asked
 from nanobench.errors import CannotTell, Refused
 from nanobench.formats.documents import read_json
 from nanobench.gateway.exchange import Exchange
+from nanobench.gateway.price import cost_of
 from nanobench.gateway.summary import Summary, summarise
 from nanobench.gateway.upstream import Pins
 from nanobench.harness.contract import Contract, ParsedReport
 from nanobench.harness.ending import ending, said_at
 from nanobench.model.lock import TaskLock
-from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, RunManifest, Score
+from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, ProviderFacts, RunManifest, Score
 from nanobench.sandbox.interface import Ended, Finished
-from nanobench.scoring.causes import policy
+from nanobench.scoring.causes import no_model_usage, policy
 from nanobench.scoring.score import score
 from nanobench.sources.patch import affected_paths
 from nanobench.sources.question import heard, marked
@@ -43,10 +45,11 @@ def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles,
     """
     changed = affected_paths(raw.patch, where=f"{result.cell.id}: patch")
     yield from _differ("files_changed", result.files_changed, changed)
-    asked, pins = Asked(run), Pins.of(run.provider.arm, result.cell)
+    provider = run.provider_of(result.cell)
+    asked, pins = Asked(run, result.cell), Pins.of(provider.arm, result.cell)
     summary = summarise(asked.passing(raw.exchanges), pins)
-    yield from asked.problems(result.cell.model)
-    yield from _differ("usage", result.usage, summary.usage)
+    yield from asked.problems()
+    yield from _model_usage(result, provider, summary)
     yield from _differ("seed", result.seed, pins.seed)
     yield from _differ("sampling_pinned", result.sampling_pinned, summary.sampling_pinned)
     report = _report(raw.report, contract)
@@ -64,6 +67,20 @@ def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles,
     yield from _differ("score", result.score, _score(result, lock, raw, changed))
     yield from _tampering(result, raw)
     _raise_unshown(result, possible)
+
+
+def _model_usage(result: CellResult, provider: ProviderFacts, summary: Summary) -> Iterator[str]:
+    """What the model did and took. Figures that older results do not have are compared where they are told."""
+    usage = summary.usage
+    later = ("cache_written_tokens", "by_tool")
+    untold: dict[str, Any] = {name: None for name in later if getattr(result.usage, name) is None}
+    yield from _differ("usage", result.usage, evolve(usage, **untold))
+    if result.served is not None:
+        yield from _differ("served", result.served, summary.served)
+    if result.cost is not None:
+        yield from _differ("cost", result.cost, cost_of(usage, provider.price_of(result.cell.model)))
+    unreal = no_model_usage(provider, result.score, metered=summary.metered)
+    yield from _differ("no_model_usage", result.no_model_usage, unreal)
 
 
 # What the sandbox or the grader told, of which no raw file of the agent's knows. All but the grader's are scored, and

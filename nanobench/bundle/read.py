@@ -91,28 +91,30 @@ class Bundle:
         yield from self._copied_transcripts()
 
     def _plan_problems(self) -> Iterator[str]:
-        """A plan is every task × harness × model × mode × repeat from 0 on, once: a cell left out or doubled shows.
+        """A plan is every task × harness × provider and model × mode × profile × repeat from 0 on, once: a cell left
+        out or doubled shows.
 
         Where no harness was chosen each task has only its own.
         """
         cells = self.run.cells
-        tasks, harnesses, models, modes = (
-            {getattr(c, axis) for c in cells} for axis in ("task", "harness", "model", "mode")
+        tasks, harnesses, modes, profiles = (
+            {getattr(c, axis) for c in cells} for axis in ("task", "harness", "mode", "profile")
         )
+        models = {(c.provider, c.model) for c in cells}
         repeats = range(max((c.repeat for c in cells), default=0) + 1)
         pairs = len(tasks) if self._each_with_its_own() else len(tasks) * len(harnesses)
-        full = pairs * len(models) * len(modes) * len(repeats)
+        full = pairs * len(models) * len(modes) * len(profiles) * len(repeats)
         if len(set(cells)) != len(cells) or len(cells) != full:
             yield f"{RUN}: {len(cells)} cells where {full} different ones make the plan"
 
     def _foreign_problems(self) -> Iterator[str]:
-        """Cells of another provider or model than the run's, and results of cells that were not planned."""
-        cells, named = self.run.cells, self.run.provider
-        foreign = sorted(
-            {f"{c.provider}/{c.model}" for c in cells if c.provider != named.name or c.model not in named.models}
-        )
-        if foreign:
-            yield f"{RUN}: cells of {', '.join(foreign)}, the provider is {named.name} with {', '.join(named.models)}"
+        """Other providers, models or profiles than the run's, ones of its without a cell, and results of cells that
+        were not planned."""
+        cells = self.run.cells
+        models = {f"{facts.name}/{model}" for facts in self.run.providers for model in facts.models}
+        yield from _unlike("models", {f"{c.provider}/{c.model}" for c in cells}, models)
+        profiles = {profile.name for profile in self.run.profiles or ()}
+        yield from _unlike("profiles", {c.profile for c in cells if c.profile is not None}, profiles)
         planned = {cell_name(cell.id) for cell in cells}
         for name in sorted(self.manifest.files):
             if name.startswith("cells/") and name not in planned:
@@ -143,11 +145,11 @@ class Bundle:
 
     def _copied_transcripts(self) -> Iterator[str]:
         """No two runs of a real model are recorded byte for byte alike, unless nothing was said at all."""
-        if self.run.provider.kind == "scripted":
-            return
         cells: dict[str, list[str]] = defaultdict(list)
         for cell in self.run.cells:
             with suppress(NanobenchError):  # told above
+                if self.run.provider_of(cell).kind == "scripted":
+                    continue
                 cells[self.result(cell).blobs.transcript].append(cell.id)
         for transcript, ids in cells.items():
             if len(ids) > 1 and transcript != sha256_hex(b""):
@@ -156,6 +158,12 @@ class Bundle:
     def _lock(self, name: str, kind: type[L]) -> Locked[L]:
         data, path = self.read(f"locks/{name}"), self.root / "locks" / name
         return Locked(path=path, value=read_lock(data, kind, where=str(path)), sha256=sha256_hex(data))
+
+
+def _unlike(what: str, used: set[str], named: set[str]) -> Iterator[str]:
+    if used != named:
+        cells, run = (", ".join(sorted(names)) or "none" for names in (used, named))
+        yield f"{RUN}: its {what} are {run}, those of its cells {cells}"
 
 
 def open_bundle(root: Path) -> Bundle:

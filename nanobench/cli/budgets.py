@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from nanobench.errors import Misuse
 from nanobench.model.fields import FieldError
 from nanobench.model.provider import Budgets
@@ -10,7 +12,7 @@ from nanobench.runner.forecast import unpriced
 
 
 def budgets_of(
-    facts: ProviderFacts, *, max_tokens: int | None, max_seconds: int | None, max_cost: str | None
+    providers: Iterable[ProviderFacts], *, max_tokens: int | None, max_seconds: int | None, max_cost: str | None
 ) -> Budgets:
     """The budgets that were asked for.
 
@@ -21,7 +23,7 @@ def budgets_of(
         budgets = Budgets(max_tokens=max_tokens, max_seconds=max_seconds, max_cost=max_cost)
     except FieldError as error:
         raise Misuse("NB_USAGE", str(error), where="--" + error.field.replace("_", "-")) from None
-    if max_cost is not None and (missing := unpriced(facts)):
+    if max_cost is not None and (missing := unpriced(providers)):
         raise Misuse(
             "NB_PRICE",
             f"no price is known of {', '.join(missing)}",

@@ -1,21 +1,26 @@
-"""Which provider did the person mean: a scripted one, an address on the command line, or an entry of a file?"""
+"""Which providers did the person mean: scripted ones, an address on the command line, or entries of a file?"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from nanobench.errors import Misuse
+from nanobench.errors import CannotTell, Misuse
 from nanobench.formats.documents import read_spec
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
 from nanobench.gateway.upstream import Secret, Upstream
 from nanobench.model.fields import FieldError
+from nanobench.model.matrix import Chosen
 from nanobench.model.provider import ProviderEntry, Providers
+from nanobench.model.result import ProviderFacts
 from nanobench.runner.providers import Endpoint, Provider, Scripted
 
 FILE = "providers.toml"
+AD_HOC = "provider"
+"""The name of an endpoint that has only an address."""
 _MAX_KEY_FILE = 64 << 10
 
 
@@ -31,16 +36,37 @@ class Asked:
     file: Path | None
 
 
+def providers_of(
+    chosen: Sequence[Chosen],
+    *,
+    base_url: str | None,
+    key_env: str | None,
+    key_file: Path | None,
+    file: Path | None,
+    folder: Path,
+) -> dict[str, Provider]:
+    """Every provider of a matrix by its name; address and key of the command line are of the one provider.
+
+    Raises:
+        Misuse: as :func:`provider_of`, and ``NB_USAGE`` for an address or a key of several.
+    """
+    own = {"--base-url": base_url, "--key-env": key_env, "--key-file": key_file}
+    if len(chosen) > 1 and (options := [option for option, value in own.items() if value is not None]):
+        hint = f"give each its entry in {FILE}"
+        raise Misuse("NB_USAGE", "which of the providers is this of?", where=options[0], hint=hint)
+    each = Asked(name="", base_url=base_url, models=(), key_env=key_env, key_file=key_file, file=file)
+    asked = [evolve(each, name=one.name, models=one.models) for one in chosen] or [each]
+    return {provider.facts.name: provider for provider in (provider_of(one, folder=folder) for one in asked)}
+
+
 def provider_of(asked: Asked, *, folder: Path) -> Provider:
     """The provider that was asked for; ``folder`` is where ``providers.toml`` is looked for when none is named.
 
     Raises:
         Misuse: ``NB_USAGE`` when nothing fits, ``NB_KEY`` when the named key is not there.
     """
-    if len(set(asked.models)) != len(asked.models):
-        raise Misuse("NB_USAGE", "a model is named twice", where="--model")
     if asked.base_url is not None:
-        return _endpoint(_ad_hoc(asked.name or "provider", asked.base_url), asked, folder)
+        return _endpoint(_ad_hoc(asked.name or AD_HOC, asked.base_url), asked, folder)
     if asked.name in BEHAVIOURS:
         return Scripted(behaviour=asked.name, models=asked.models or (asked.name,))
     entries = _entries(asked.file or folder / FILE, wanted=asked.file is not None)
@@ -50,6 +76,22 @@ def provider_of(asked: Asked, *, folder: Path) -> Provider:
     hint = f"one of {known}; or give --base-url and --model, or an entry in {FILE}"
     message = f"no provider {asked.name!r}" if asked.name else "name a provider"
     raise Misuse("NB_USAGE", message, where="--provider", hint=hint)
+
+
+def check_reach(providers: Iterable[ProviderFacts]) -> None:
+    """Refuse to begin with a provider that nobody answers for.
+
+    Raises:
+        CannotTell: ``NB_UNREACHABLE`` with the address.
+    """
+    from nanobench.gateway.reach import unreachable  # its HTTP client is slow to load, and most verbs need none
+
+    for facts in providers:
+        if facts.base_url is not None and (why := unreachable(facts.base_url)):
+            hint = f"start the server of {facts.name}, or mend its address; nothing has been run"
+            raise CannotTell(
+                "NB_UNREACHABLE", f"no connection to the provider: {why}", where=facts.base_url, hint=hint
+            )
 
 
 def _ad_hoc(name: str, base_url: str) -> ProviderEntry:

@@ -1,30 +1,31 @@
-"""``nanobench run``: the locked tasks, a provider, and a bundle of results at the end."""
+"""``nanobench run``: the locked tasks, their arms, and a bundle of results at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast, get_args
 
 from nanobench import __version__
 from nanobench.bundle.read import open_bundle
+from nanobench.bundle.write import MANIFEST
 from nanobench.cli import common, run_options
 from nanobench.cli.budgets import budgets_of
 from nanobench.cli.locked import brought_by, current, keep, keep_harness, of_task
+from nanobench.cli.matrix import matrix_of
 from nanobench.cli.nanocoder import locked_harness
-from nanobench.cli.provider import Asked, provider_of
+from nanobench.cli.provider import AD_HOC, check_reach, providers_of
 from nanobench.cli.run_results import tell, teller
 from nanobench.errors import Misuse
 from nanobench.formats.converter import unstructure
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock
+from nanobench.model.matrix import Matrix
 from nanobench.model.provider import Budgets
-from nanobench.model.result import CellResult, Mode, RunManifest
+from nanobench.model.result import CellResult, ProviderFacts, RunManifest
 from nanobench.project.files import Locked, Project
 from nanobench.runner.forecast import forecast
 from nanobench.runner.plan import plan
-from nanobench.runner.providers import Provider
 from nanobench.runner.run import Run, jobs_for, publish
 from nanobench.runner.stage import Agent, LockedTask, Stage, bring_agent, set_stage
 from nanobench.runner.state import RunState
@@ -36,7 +37,8 @@ Harnesses = tuple[Locked[HarnessLock], ...]
 @common.verb
 def run(
     tasks: run_options.Tasks = None,
-    provider: run_options.ProviderName = "",
+    matrix: run_options.MatrixFile = None,
+    provider: run_options.ProviderNames = None,
     model: run_options.Models = None,
     base_url: run_options.BaseUrl = None,
     key_env: run_options.KeyEnv = None,
@@ -44,7 +46,9 @@ def run(
     providers: run_options.ProvidersFile = None,
     mode: run_options.Modes = None,
     nanocoder: run_options.Nanocoders = None,
-    repeats: run_options.Repeats = 1,
+    profile: run_options.Profiles = None,
+    repeats: run_options.Repeats = None,
+    order_seed: run_options.OrderSeed = None,
     out: run_options.Out = None,
     lock_file: run_options.LockFile = None,
     locked: run_options.LockedFlag = True,
@@ -60,11 +64,12 @@ def run(
     project: common.ProjectPath = None,
     as_json: common.AsJson = False,
 ) -> None:
-    """Run locked tasks through a provider; grade; write a bundle that anybody can verify.
+    """Run locked tasks through providers; grade; write a bundle that anybody can verify.
 
     A run that was interrupted goes on when the same command is given again with its --out.
 
-    Exit 0: cells were scored, whatever the scores. 3: no cell was, so nothing was measured.
+    Exit 0: cells were scored, whatever the scores. 1: some were though no model has shown itself. 3: no cell was, so
+    nothing was measured.
 
     Examples:
 
@@ -74,38 +79,46 @@ def run(
 
         nanobench run --provider oracle --nanocoder 1.29.0 --nanocoder 1.30.0
 
-        nanobench run --frozen --provider nop --mode hinted --mode navigation
+        nanobench run --matrix matrix.toml --repeats 5
 
-        nanobench run --provider hosted --max-cost 20 --dry-run
+        nanobench run --provider hosted=large,small --provider local --max-cost 20 --dry-run
     """
     found = common.project(project)
-    asked = Asked(
-        name=provider,
-        base_url=base_url,
-        models=tuple(model or ()),
-        key_env=key_env,
-        key_file=key_file,
-        file=providers,
+    axes = matrix_of(
+        matrix,
+        providers=provider or ([AD_HOC] if base_url else []),
+        models=model or [],
+        profiles=profile or [],
+        tasks=tasks,
+        modes=mode,
+        nanocoder=nanocoder,
+        repeats=repeats,
+        order_seed=order_seed,
     )
-    chosen = provider_of(asked, folder=found.root)
-    locked_tasks = _locked_tasks(found, tasks or list(found.locked_ids()), lock_file)
-    harnesses = _harnesses(found, locked_tasks, nanocoder or [])
-    budgets = budgets_of(chosen.facts, max_tokens=max_tokens, max_seconds=max_seconds, max_cost=max_cost)
-    manifest = _manifest(locked_tasks, harnesses, chosen, _modes(mode or ["hinted"]), repeats, budgets)
+    chosen = providers_of(
+        axes.provider, base_url=base_url, key_env=key_env, key_file=key_file, file=providers, folder=found.root
+    )
+    facts = [each.facts for each in chosen.values()]
+    locked_tasks = _locked_tasks(found, axes.tasks or found.locked_ids(), lock_file)
+    harnesses = _harnesses(found, locked_tasks, axes.nanocoder)
+    budgets = budgets_of(facts, max_tokens=max_tokens, max_seconds=max_seconds, max_cost=max_cost)
+    manifest = _manifest(locked_tasks, harnesses, facts, axes, budgets)
     expected = forecast(manifest, {name: locked.task.value.limits for name, locked in locked_tasks.items()})
     if dry_run:
         return common.show(unstructure(expected), expected.text(), as_json=as_json)
     destination = _destination(found, out)
+    if not RunState.place(destination).exists():  # what was begun may have nothing left to ask
+        check_reach(facts)
     common.say(f"{expected.text()}\nbundle: {destination}")
     bench = common.workbench(store, engine)
     stages = _stages(locked_tasks, harnesses, bench=bench, offline=offline or frozen)
     state = RunState(RunState.place(destination), manifest)
-    work = Run(state=state, stages=stages, provider=chosen, bench=bench, finished=teller(len(state.pending())))
+    work = Run(state=state, stages=stages, providers=chosen, bench=bench, finished=teller(len(state.pending())))
     results = _carry_out(work, destination, jobs=jobs or jobs_for(stages))
     tell(results, destination, as_json=as_json)
 
 
-def _locked_tasks(project: Project, names: list[str], lock_file: Path | None) -> dict[str, LockedTask]:
+def _locked_tasks(project: Project, names: Sequence[str], lock_file: Path | None) -> dict[str, LockedTask]:
     """Each task's locks, which must be current."""
     if not names:
         raise Misuse("NB_USAGE", "there is no locked task", hint="nanobench lock TASK")
@@ -114,37 +127,38 @@ def _locked_tasks(project: Project, names: list[str], lock_file: Path | None) ->
     return {name: current(project, name, lock_file=lock_file) for name in names}
 
 
-def _harnesses(project: Project, tasks: dict[str, LockedTask], asked: list[str]) -> dict[str, Harnesses]:
+def _harnesses(project: Project, tasks: dict[str, LockedTask], asked: Sequence[str]) -> dict[str, Harnesses]:
     """Which harnesses each task is run with: those asked for, else the one that it was locked with."""
     named = tuple(locked_harness(project, name) for name in asked)
     return {name: named or (locked.harness,) for name, locked in tasks.items()}
 
 
-def _modes(names: Iterable[str]) -> tuple[Mode, ...]:
-    unknown = sorted(set(names) - set(get_args(Mode)))
-    if unknown:
-        raise Misuse("NB_USAGE", f"no mode {unknown[0]!r}", where="--mode", hint="hinted or navigation")
-    return tuple(cast(Mode, name) for name in names)
-
-
 def _manifest(
     tasks: dict[str, LockedTask],
     harnesses: dict[str, Harnesses],
-    provider: Provider,
-    modes: tuple[Mode, ...],
-    repeats: int,
+    providers: list[ProviderFacts],
+    axes: Matrix,
     budgets: Budgets,
 ) -> RunManifest:
-    facts = provider.facts
     names = {task: tuple(lock.value.name for lock in locks) for task, locks in harnesses.items()}
+    first, *others = providers
     return RunManifest(
         schema=1,
         nanobench=__version__,
-        provider=facts,
+        provider=first,
+        other_providers=tuple(others) or None,
+        profiles=axes.profile or None,
+        order_seed=axes.order_seed,
         budgets=budgets,
         locks={name: locked.task.sha256 for name, locked in tasks.items()},
         harnesses={lock.value.name: lock.sha256 for locks in harnesses.values() for lock in locks},
-        cells=plan(names, provider=facts.name, models=facts.models, modes=modes, repeats=repeats),
+        cells=plan(
+            names,
+            models={facts.name: facts.models for facts in providers},
+            modes=axes.modes,
+            profiles=[profile.name for profile in axes.profile],
+            repeats=axes.repeats,
+        ),
     )
 
 
@@ -203,4 +217,12 @@ def _published(destination: Path, manifest: RunManifest) -> tuple[CellResult, ..
 
 
 def _exists(destination: Path) -> Misuse:
-    return Misuse("NB_EXISTS", "already exists", where=str(destination), hint="choose another --out")
+    where, another = str(destination), "choose another --out"
+    if not (destination / MANIFEST).is_file():
+        return Misuse("NB_EXISTS", "already exists", where=where, hint=another)
+    return Misuse(
+        "NB_EXISTS",
+        "holds a finished run, which nothing is added to",
+        where=where,
+        hint=f"nanobench verify {where} checks it; for more cells {another}",
+    )

@@ -12,11 +12,20 @@ from nanobench.cli.provider import FILE
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS
 
 Tasks = Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Locked tasks (default: all).")]
-ProviderName = Annotated[
-    str, typer.Option("--provider", help=f"{', '.join(sorted(BEHAVIOURS))} (scripted), or a name.")
+MatrixFile = Annotated[
+    Path | None, typer.Option("--matrix", help="All axes in a file; an option stands in place of its key.")
+]
+ProviderNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--provider",
+        metavar="NAME[=MODEL,…]",
+        help=f"{', '.join(sorted(BEHAVIOURS))} (scripted), or a name; several may be given.",
+    ),
 ]
 Models = Annotated[
-    list[str] | None, typer.Option("--model", metavar="MODEL", help="A model; may be given several times.")
+    list[str] | None,
+    typer.Option("--model", metavar="MODEL", help="A model of the one provider; several may be given."),
 ]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="An OpenAI-compatible endpoint, up to and with /v1.")]
 KeyEnv = Annotated[
@@ -33,7 +42,20 @@ Nanocoders = Annotated[
     list[str] | None,
     typer.Option(OPTION, metavar="X", help=f"{HELP} (default: the one that a task was locked with)."),
 ]
-Repeats = Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell.")]
+Profiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--profile",
+        metavar="TABLE",
+        help="How Nanocoder is set up, a table of TOML: name, tool_profile, disabled_tools, agents_md, context_limit;"
+        " several may be given.",
+    ),
+]
+Repeats = Annotated[int | None, typer.Option("--repeats", min=1, max=1000, help="Runs of each cell (default: 1).")]
+OrderSeed = Annotated[
+    int | None,
+    typer.Option("--order-seed", min=0, max=2**31 - 1, help="Draws the order of the cells (default: 0)."),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the bundle (default: runs/<date>).")]
 LockFile = Annotated[Path | None, typer.Option("--lock", help="Use this task lock in place of the project's.")]
 LockedFlag = Annotated[bool, typer.Option("--locked", help="Run only what is locked and current (always so).")]

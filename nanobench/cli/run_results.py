@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from nanobench.cli import common
+from nanobench.errors import MAX_DETAILS, Refused
 from nanobench.formats.converter import unstructure
 from nanobench.model.result import CellResult
 
@@ -21,9 +22,15 @@ def teller(cells: int) -> Callable[[CellResult], None]:
 
 
 def tell(results: tuple[CellResult, ...], destination: Path, *, as_json: bool) -> None:
-    """Show every result, and how many cells were not measured; when none was, exit 3."""
+    """Show every result, and how many cells were not measured; when none was, exit 3, and 1 when there is one that no
+    model has shown itself in."""
+    unreal = _unreal(results)
     common.show(
-        {"bundle": str(destination), "results": [unstructure(r) for r in results]},
+        {
+            "bundle": str(destination),
+            "results": [unstructure(r) for r in results],
+            **({"error": unreal.document()} if unreal else {}),
+        },
         "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
         as_json=as_json,
     )
@@ -34,13 +41,30 @@ def tell(results: tuple[CellResult, ...], destination: Path, *, as_json: bool) -
     if unscored:
         causes = ", ".join(f"{count} {cause}" for cause, count in sorted(unscored.items()))
         common.say(f"not scored, and no part of any figure: {causes}")
+    if unreal is not None:
+        common.say(str(unreal))
+        raise typer.Exit(unreal.exit_code)
     if unscored.total() == len(results):
         raise typer.Exit(3)
 
 
+def _unreal(results: tuple[CellResult, ...]) -> Refused | None:
+    """What is wrong when a real provider's cells were scored without a sign of a model."""
+    marked = [result.cell.id for result in results if result.no_model_usage]
+    if not marked:
+        return None
+    return Refused(
+        "NB_NO_MODEL_USAGE",
+        f"{len(marked)} of {len(results)} cells were scored, and no answer told a token that a model made",
+        details=tuple(marked[:MAX_DETAILS]),
+        hint="the bundle is written and the cells are marked; see that the endpoint is a model's and tells its usage",
+    )
+
+
 def _line(result: CellResult) -> str:
     cell, score = result.cell, result.score
-    name = f"{cell.task} {cell.harness} {cell.provider}/{cell.model} {cell.mode} #{cell.repeat}"
+    profile = f" {cell.profile}" if cell.profile else ""
+    name = f"{cell.task} {cell.harness}{profile} {cell.provider}/{cell.model} {cell.mode} #{cell.repeat}"
     if score is None:
         return f"{name}: not scored ({result.cause.value}: {result.attempts[-1].detail})"
     tests = f"{score.targets_passed}/{score.targets} target tests, {len(score.broken)} broken"

@@ -10,6 +10,7 @@ from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import sha256_hex
 from nanobench.model.environment import Environment
 from nanobench.model.lock import LOCK_VERSION, EnvironmentLock, HarnessLock, TaskLock
+from nanobench.model.matrix import Matrix
 from nanobench.model.provider import Providers
 from nanobench.model.result import BundleManifest, CellResult, FailureRecord, GradingRecord, RunManifest
 from nanobench.model.task import Dataset, Task
@@ -30,6 +31,7 @@ KINDS: dict[str, type] = {
     "outcomes": GradingRecord,
     "failures": FailureRecord,
     "providers": Providers,
+    "matrix": Matrix,
 }
 """Document kind → class; each has ``schemas/<kind>.schema.json``."""
 

@@ -21,12 +21,13 @@ Form = Literal["stream", "object", "other"]
 
 @frozen(kw_only=True)
 class TokenCount:
-    """Tokens of one answer as the provider counted them. ``input`` holds the cached ones too; ``cached`` None is
-    unknown."""
+    """Tokens of one answer as the provider counted them. ``input`` holds those read from a cache (``cached``) and
+    those written to one (``written``) too; None is unknown."""
 
     input: int
     output: int
     cached: int | None = None
+    written: int | None = None
 
 
 @frozen(kw_only=True)
@@ -41,17 +42,25 @@ class ApiError:
 
 @frozen(kw_only=True)
 class Answer:
-    """The facts of one answer. ``form`` is ``other`` when it is neither a stream nor a JSON object; ``unsound`` when
-    it calls a tool without an id or a name, which is the server's part."""
+    """The facts of one answer. ``form`` is ``other`` when it is neither a stream nor a JSON object; ``tools`` are the
+    names of the tools that it calls, in order; it is ``unsound`` when a call is without an id or a name, which is the
+    server's part. ``model`` and ``fingerprint`` say who answered."""
 
     form: Form = "other"
+    model: str | None = None
+    fingerprint: str | None = None
     finish: str | None = None
     done: bool = False
-    tool_calls: int = 0
+    tools: tuple[str, ...] = ()
     unsound: bool = False
     text: str = ""
     usage: TokenCount | None = None
     error: ApiError | None = None
+
+    @property
+    def tool_calls(self) -> int:
+        """How many tools it calls."""
+        return len(self.tools)
 
     @property
     def whole(self) -> bool:

@@ -37,21 +37,23 @@ class Messages:
         blocks: list[Document] = []
         texts: list[str] = []
         usage: Document = {}
-        finish, error = None, None
+        finish, error, model = None, None, None
         for event in events:
             message = object_in(event.get("message")) or event  # the first event holds what there is of a message
             begun = objects_in([event.get("content_block"), *objects_in(message.get("content"))])
             blocks += begun
             texts += [text_in(part.get("text")) or "" for part in (*begun, object_in(event.get("delta")))]
+            model = text_in(message.get("model")) or model
             usage |= {name: count for name, count in object_in(message.get("usage")).items() if count is not None}
             finish = text_in((object_in(event.get("delta")) or event).get("stop_reason")) or finish
             error = error_in(event) or error
         calls = [block for block in blocks if block.get("type") == "tool_use"]
         return Answer(
             form=form,
+            model=model,
             finish=finish,
             done=any(event.get("type") == "message_stop" for event in events),
-            tool_calls=len(calls),
+            tools=tuple(text_in(call.get("name")) or "" for call in calls),
             unsound=not all(text_in(call.get("id")) and text_in(call.get("name")) for call in calls),
             text="".join(texts),
             usage=_usage(usage) if finish is not None else None,
@@ -82,9 +84,9 @@ class Messages:
 
 
 def _usage(usage: Document) -> TokenCount | None:
-    """Input is told in three parts; what was read from the cache is the cached one."""
+    """Input is told in three parts: what is new, what was read from the cache, what was written to it."""
     fresh, output = number_in(usage.get("input_tokens")), number_in(usage.get("output_tokens"))
     if fresh is None or output is None:
         return None
     read, written = (number_in(usage.get(f"cache_{name}_input_tokens", 0)) for name in ("read", "creation"))
-    return TokenCount(input=fresh + (read or 0) + (written or 0), output=output, cached=read)
+    return TokenCount(input=fresh + (read or 0) + (written or 0), output=output, cached=read, written=written)

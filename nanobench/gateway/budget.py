@@ -15,18 +15,12 @@ from attrs import define, field, frozen
 
 from nanobench.gateway.answer import TokenCount
 from nanobench.gateway.exchange import Exchange, Fault
+from nanobench.gateway.price import cost_at_most
 from nanobench.model.provider import ModelPrice
 
 _MILLION = Decimal(1_000_000)
 _UNANSWERED = frozenset({Fault.DROPPED, Fault.TIMEOUT, Fault.ABANDONED})
 """The provider was asked, and may count it."""
-
-
-def cost(count: TokenCount, price: ModelPrice) -> Decimal:
-    """US dollars for these tokens; what is not known to be cached costs as if it were not."""
-    cached = min(count.cached or 0, count.input)
-    each = Decimal(price.input), Decimal(price.cached or price.input), Decimal(price.output)
-    return ((count.input - cached) * each[0] + cached * each[1] + count.output * each[2]) / _MILLION
 
 
 class Purse:
@@ -61,10 +55,15 @@ class Purse:
 
 @frozen(kw_only=True)
 class Budget:
-    """What an attempt may use up; None is unbounded. ``purse`` goes with ``price``."""
+    """What an attempt may use up; None is unbounded. ``purse`` goes with ``price``.
+
+    ``context`` is the length of a conversation after which nothing is added to it, in tokens as the provider counts
+    them: a model with so small a window would refuse the next request.
+    """
 
     tokens: int | None = None
     seconds: int | None = None
+    context: int | None = None
     purse: Purse | None = None
     price: ModelPrice | None = None
 
@@ -72,20 +71,25 @@ class Budget:
     def counts(self) -> bool:
         """Whether answers use it up. Then one is waited for before the next is asked: many at once would each see
         what is left for all."""
-        return self.tokens is not None or (self.purse is not None and self.purse.limit is not None)
+        bounded = self.purse is not None and self.purse.limit is not None
+        return bounded or self.tokens is not None or self.context is not None
 
 
 @define
 class Meter:
-    """What an attempt has used of its budget. ``unknown`` answers were counted by their bytes."""
+    """What an attempt has used of its budget. ``unknown`` answers were counted by their bytes; ``longest`` is the
+    longest conversation whose length was told."""
 
     budget: Budget
     tokens: int = field(default=0, init=False)
+    longest: int = field(default=0, init=False)
     unknown: int = field(default=0, init=False)
 
     def spent(self, ms: int) -> tuple[Fault, str] | None:
         """Which budget is used up ``ms`` after the start, and the words for it."""
         budget = self.budget
+        if budget.context is not None and self.longest >= budget.context:
+            return Fault.CONTEXT, f"the conversation has {self.longest} tokens, the context limit is {budget.context}"
         by_bytes = f"; {self.unknown} answers told no usage and count with their bytes" if self.unknown else ""
         if budget.tokens is not None and self.tokens >= budget.tokens:
             return Fault.TOKEN_BUDGET, f"{self.tokens} of {budget.tokens} tokens are used{by_bytes}"
@@ -114,10 +118,12 @@ class Meter:
         count = exchange.usage or _at_most(exchange)
         if count is None:
             return
+        if exchange.usage is not None:
+            self.longest = max(self.longest, count.input + count.output)
         self.unknown += exchange.usage is None
         self.tokens += count.input + count.output
         if self.budget.purse is not None and self.budget.price is not None:
-            self.budget.purse.pay(cost(count, self.budget.price))
+            self.budget.purse.pay(cost_at_most(count, self.budget.price))
 
 
 def _at_most(exchange: Exchange) -> TokenCount | None:

@@ -29,6 +29,7 @@ class Fault(StrEnum):
     TOKEN_BUDGET = "token_budget"  # noqa: S105
     COST_BUDGET = "cost_budget"
     TIME_BUDGET = "time_budget"
+    CONTEXT = "context"
     TEMPERATURE = "temperature"
     MAX_TOKENS = "max_tokens"
     CONNECT = "connect"

@@ -45,10 +45,12 @@ class ChatCompletions:
             last |= {key: value for key, value in event.items() if value is not None and key != "choices"}
         return Answer(
             form=form,
+            model=text_in(last.get("model")),
+            fingerprint=text_in(last.get("system_fingerprint")),
             finish=reading.finish,
             done=done,
-            tool_calls=len(reading.calls),
-            unsound=any(len(parts) < 2 for parts in reading.calls.values()),
+            tools=tuple(call.name for call in reading.calls.values()),
+            unsound=not all(call.id and call.name for call in reading.calls.values()),
             text="".join(reading.texts),
             usage=_usage(last.get("usage")),
             error=error_in(last),
@@ -70,11 +72,17 @@ class ChatCompletions:
 
 
 @define
+class _Call:
+    id: str = ""
+    name: str = ""
+
+
+@define
 class _Reading:
     finish: str | None = None
     texts: list[str] = Factory(list)
-    calls: dict[tuple[int, int], set[str]] = Factory(dict)
-    """By choice and place: which of its id and its name a call has told."""
+    calls: dict[tuple[int, int], _Call] = Factory(dict)
+    """By choice and place: what a call has told first of its id and its name."""
 
     def choice(self, choice: Document) -> None:
         self.finish = text_in(choice.get("finish_reason")) or self.finish
@@ -83,17 +91,19 @@ class _Reading:
             self.texts.append(text_in(message.get("content")) or "")
             where = choice.get("index", 0)
             for place, call in enumerate(objects_in(message.get("tool_calls"))):
-                told = self.calls.setdefault((number_in(where) or 0, number_in(call.get("index", place)) or 0), set())
-                told |= {"id"} if text_in(call.get("id")) else set()
-                told |= {"name"} if text_in(object_in(call.get("function")).get("name")) else set()
+                key = number_in(where) or 0, number_in(call.get("index", place)) or 0
+                told = self.calls.setdefault(key, _Call())
+                told.id = told.id or text_in(call.get("id")) or ""
+                told.name = told.name or text_in(object_in(call.get("function")).get("name")) or ""
 
 
 def _usage(usage: Any) -> TokenCount | None:
+    """Of a cache OpenAI tells what was read, OpenRouter also what was written."""
     if not isinstance(usage, dict):
         return None
     counts = number_in(usage.get("prompt_tokens")), number_in(usage.get("completion_tokens"))
     if counts[0] is None or counts[1] is None:
         return None
-    details = usage.get("prompt_tokens_details")
-    cached = number_in(details.get("cached_tokens")) if isinstance(details, dict) else None
-    return TokenCount(input=counts[0], output=counts[1], cached=cached)
+    details = object_in(usage.get("prompt_tokens_details"))
+    read, written = (number_in(details.get(key)) for key in ("cached_tokens", "cache_write_tokens"))
+    return TokenCount(input=counts[0], output=counts[1], cached=read, written=written)

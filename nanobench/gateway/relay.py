@@ -85,7 +85,7 @@ class Relay:
         if strange := not_forwarded(chat, self._dialect.keys, self._dialect.tools):
             return self._own_answer(draft, 400, Fault.FEATURE, f"not forwarded: {', '.join(strange)[:500]}")
         if spent := self._recorder.spent():
-            return self._closing(draft, chat, *spent)
+            return self._ended(draft, chat, *spent)
         draft.stream, draft.tools, draft.changes = chat.stream, chat.tools, self._changes(chat)
         try:
             answer = await self._session.post(
@@ -177,9 +177,15 @@ class Relay:
         draft.request = first.request
         return await self._forward(request, draft)
 
+    def _ended(self, draft: Draft, chat: ChatRequest, fault: Fault, detail: str) -> web.Response:
+        """A budget ends a run in peace; a context that is full is what a client has to cope with, as elsewhere."""
+        draft.stream, draft.tools = chat.stream, chat.tools
+        if fault is Fault.CONTEXT:
+            return self._own_answer(draft, 400, fault, detail)
+        return self._closing(draft, chat, fault, detail)
+
     def _closing(self, draft: Draft, chat: ChatRequest, fault: Fault, detail: str) -> web.Response:
         """A last message in the model's place: an error would cost the agent its report."""
-        draft.stream, draft.tools = chat.stream, chat.tools
         draft.fail(fault, detail)
         words = f"[NanoBench, not the model] This run has used up a budget: {detail}. It ends here."
         kind = "text/event-stream" if chat.stream else "application/json"

@@ -7,7 +7,7 @@ import json
 from attrs import frozen
 
 from nanobench.formats.json import foreign
-from nanobench.gateway.answer import ApiError
+from nanobench.gateway.answer import ApiError, object_in, objects_in, text_in
 from nanobench.gateway.exchange import Fault
 from nanobench.gateway.upstream import Pins
 from nanobench.model.fields import Document
@@ -23,6 +23,13 @@ class ChatRequest:
     body: Document
     stream: bool
     tools: bool
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The names of the tools, in either wire's form."""
+        tools = objects_in(self.body.get("tools"))
+        found = (text_in((object_in(tool.get("function")) or tool).get("name")) for tool in tools)
+        return tuple(name for name in found if name)
 
 
 def read_request(data: bytes) -> ChatRequest | None:

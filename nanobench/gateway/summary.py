@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from attrs import frozen
@@ -10,7 +11,14 @@ from nanobench.gateway.answer import Answer, TokenCount
 from nanobench.gateway.exchange import OWN_FAULTS, Exchange
 from nanobench.gateway.upstream import Pins
 from nanobench.gateway.wire import WireEnd, classify
-from nanobench.model.result import Usage
+from nanobench.model.profile import TOOL_NAME
+from nanobench.model.result import Served, Usage
+
+_MOST = 100
+"""Names of tools, and of models, that are told apart: a provider may make up any number of them."""
+
+OTHER = "(other)"
+"""What stands for every further one, and for a tool whose name is no name."""
 
 
 @frozen(kw_only=True)
@@ -20,7 +28,7 @@ class Summary:
     ``usage.steps`` are answers that came to their end; ``requests`` also counts failed tries. ``had_tools`` and
     ``last_had_tools`` tell whether any request offered tools and whether the last one did. ``end.status`` is the
     provider's last status. ``sampling_pinned``: there are steps, and each was sampled as pinned. ``said`` is all
-    text of the steps.
+    text of the steps. ``served``: who gave them. ``metered``: any of them told a token that a model made.
     """
 
     usage: Usage
@@ -30,6 +38,8 @@ class Summary:
     end: WireEnd
     sampling_pinned: bool
     said: str = ""
+    served: tuple[Served, ...] = ()
+    metered: bool = False
 
 
 def summarise(exchanges: Iterable[Exchange], pins: Pins) -> Summary:
@@ -52,6 +62,8 @@ def summarise(exchanges: Iterable[Exchange], pins: Pins) -> Summary:
         end=classify(last),
         sampling_pinned=pinned and bool(steps),
         said="".join(answer.text for answer in steps),
+        served=_served(steps),
+        metered=any(answer.usage is not None and answer.usage.output > 0 for answer in steps),
     )
 
 
@@ -64,11 +76,42 @@ def _usage(steps: list[Answer], *, calls_told: bool) -> Usage:
     counts = [answer.usage for answer in steps]
     known: list[TokenCount] = [count for count in counts if count is not None]
     complete = bool(steps) and len(known) == len(counts)
-    cached = [count.cached for count in known if count.cached is not None]
+
+    def total(tokens: Iterable[int | None]) -> int | None:
+        told = [number for number in tokens if number is not None]
+        return sum(told) if complete and len(told) == len(counts) else None
+
+    calls = calls_told or not steps
     return Usage(
         steps=len(steps),
-        tool_calls=sum(answer.tool_calls for answer in steps) if calls_told or not steps else None,
-        input_tokens=sum(c.input for c in known) if complete else None,
-        output_tokens=sum(c.output for c in known) if complete else None,
-        cached_tokens=sum(cached) if complete and len(cached) == len(known) else None,
+        tool_calls=sum(answer.tool_calls for answer in steps) if calls else None,
+        input_tokens=total(count.input for count in known),
+        output_tokens=total(count.output for count in known),
+        cached_tokens=total(count.cached for count in known),
+        cache_written_tokens=total(count.written for count in known),
+        by_tool=_by_tool(steps) if calls else None,
     )
+
+
+def _by_tool(steps: Iterable[Answer]) -> dict[str, int]:
+    """How often each tool was called."""
+    found: dict[str, int] = {}
+    for name in (name for answer in steps for name in answer.tools):
+        known = name in found or (len(found) < _MOST and re.fullmatch(TOOL_NAME, name))
+        key = name if known else OTHER
+        found[key] = found.get(key, 0) + 1
+    return found
+
+
+def _served(steps: Iterable[Answer]) -> tuple[Served, ...]:
+    """Who gave the steps, in the order of their first."""
+    found: dict[tuple[str | None, str | None], int] = {}
+    for answer in steps:
+        key = _short(answer.model), _short(answer.fingerprint)
+        key = key if key in found or len(found) < _MOST else (OTHER, None)
+        found[key] = found.get(key, 0) + 1
+    return tuple(Served(model=who, fingerprint=mark, steps=count) for (who, mark), count in found.items())
+
+
+def _short(text: str | None) -> str | None:
+    return None if text is None else text[:200]

@@ -29,6 +29,7 @@ _FAULTS = {
     Fault.TOKEN_BUDGET: Cause.TOKEN_BUDGET,
     Fault.COST_BUDGET: Cause.COST_BUDGET,
     Fault.TIME_BUDGET: Cause.TIME_LIMIT,
+    Fault.CONTEXT: Cause.CONTEXT,
     Fault.CONNECT: Cause.WIRE,
     Fault.TLS: Cause.WIRE,
     Fault.DROPPED: Cause.WIRE,

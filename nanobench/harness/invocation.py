@@ -4,8 +4,9 @@ Nothing depends on the machine, nothing is looked up in the network, and what th
 environment and configuration) holds a dummy key. Facts about 1.30.0 behind the choices:
 
 * providers come from the environment, which wins over every file, so that no repository redirects them;
-* without a tool profile the tools depend on digits in the model's name; without a context window the list of
-  models is fetched from the network;
+* without a tool profile the tools depend on digits in the model's name, and with the smallest one AGENTS.md is left
+  out; without a context window the list of models is fetched from the network. Without a terminal a window is only
+  shown, never acted upon, so a profile's limit holds at the gateway too;
 * a model whose native tools are disabled is told them in its prompt, and its text is read for calls;
 * a time-out of the client would only repeat requests: the gateway and the phase's limit decide, so it is off.
 """
@@ -23,7 +24,9 @@ from nanobench.formats import json
 from nanobench.gateway.forwarder import forwarded
 from nanobench.harness.closure import ENTRY, MOUNT, NODE
 from nanobench.harness.prompt import check_prompt
-from nanobench.model.provider import MODEL_NAME, PROVIDER_NAME, Arm, ToolProfile, Wire
+from nanobench.model.fields import Document
+from nanobench.model.profile import Profile
+from nanobench.model.provider import MODEL_NAME, PROVIDER_NAME, Arm, Wire
 from nanobench.sandbox.interface import HOME, WORKSPACE, Mount, Request, SandboxLimits
 from nanobench.store.files import make_folder
 
@@ -35,7 +38,7 @@ PORT = 41750
 MAX_TURNS = 200
 """Turns of one run, Nanocoder's own default, stated."""
 
-_CONTEXT = 131_072  # tokens; only shown, never acted upon, when there is no terminal
+_CONTEXT = 131_072  # tokens
 _KEY = "nanobench"
 _PROVIDER, _MODEL = re.compile(PROVIDER_NAME), re.compile(MODEL_NAME)
 _RESERVED = re.compile(r"NANOCODER_\w*|NODE_OPTIONS|NODE_PATH|XDG_\w*")
@@ -45,12 +48,12 @@ _RESERVED = re.compile(r"NANOCODER_\w*|NODE_OPTIONS|NODE_PATH|XDG_\w*")
 class Invocation:
     """The command and its environment, to be run in the workspace with the mounts of :func:`agent_request`.
 
-    ``tool_profile`` is for :func:`write_config`.
+    ``config`` is for :func:`write_config`.
     """
 
     argv: tuple[str, ...]
     env: dict[str, str]
-    tool_profile: ToolProfile
+    config: Document
 
 
 @frozen(kw_only=True)
@@ -74,12 +77,14 @@ def invocation(
     model: str,
     wire: Wire = "openai-compatible",
     arm: Arm | None = None,
+    profile: Profile | None = None,
     max_turns: int = MAX_TURNS,
 ) -> Invocation:
     """The invocation for one prompt; every provider is reached through the gateway, under its name.
 
     Args:
         wire: how the agent speaks to the provider; Nanocoder's own names for it are the same.
+        profile: how Nanocoder is set up; as ever when there is none.
 
     Raises:
         Refused: ``NB_PROVIDER_NAME`` or ``NB_MODEL_NAME`` for a name that Nanocoder does not take, and what
@@ -88,7 +93,8 @@ def invocation(
     check_prompt(prompt)
     _check_name(_PROVIDER, provider, "NB_PROVIDER_NAME")
     _check_name(_MODEL, model, "NB_MODEL_NAME")
-    arm = arm or Arm()
+    arm, profile = arm or Arm(), profile or Profile(name="none")
+    window = profile.context_limit or _CONTEXT
     options = ("--provider", provider, "--model", model, "--mode", "yolo", "--trust-directory", "--plain", "--json")
     command = (NODE, ENTRY, *options, "run", prompt)
     return Invocation(
@@ -96,25 +102,30 @@ def invocation(
         env={
             "NANOCODER_CONFIG_DIR": CONFIG,
             "NANOCODER_DATA_DIR": f"{HOME}/.local/share/nanocoder",
-            "NANOCODER_PROVIDERS": json.dump([_provider(provider, model, wire, arm)]).decode("utf-8"),
+            "NANOCODER_PROVIDERS": json.dump([_provider(provider, model, wire, arm, window)]).decode("utf-8"),
             "NANOCODER_MAX_TURNS": str(max_turns),
-            "NANOCODER_CONTEXT_LIMIT": str(_CONTEXT),
+            "NANOCODER_CONTEXT_LIMIT": str(window),
             "NODE_DISABLE_COMPILE_CACHE": "1",
             "XDG_CONFIG_HOME": f"{HOME}/.config",
             "XDG_DATA_HOME": f"{HOME}/.local/share",
             "XDG_CACHE_HOME": f"{HOME}/.cache",
             "XDG_STATE_HOME": f"{HOME}/.local/state",
         },
-        tool_profile=arm.tool_profile,
+        config=_config(arm, profile),
     )
 
 
-def write_config(folder: Path, tool_profile: ToolProfile) -> None:
+def _config(arm: Arm, profile: Profile) -> Document:
+    tools = profile.tool_profile or arm.tool_profile
+    tune = {"enabled": True, "toolProfile": tools, "includeAgentsMd": profile.agents_md}
+    return {"nanocoder": {"tune": tune, "disabledTools": list(profile.disabled_tools)}}
+
+
+def write_config(folder: Path, config: Document) -> None:
     """Write the configuration directory, to be mounted read-only; readable for the sandbox's user."""
     make_folder(folder)
-    tune = {"enabled": True, "toolProfile": tool_profile, "includeAgentsMd": True}
     file = folder / "agents.config.json"
-    file.write_bytes(json.pretty({"nanocoder": {"tune": tune}}))
+    file.write_bytes(json.pretty(config))
     file.chmod(0o644)
 
 
@@ -148,14 +159,14 @@ def agent_request(call: Invocation, places: Places, *, limits: SandboxLimits, en
     )
 
 
-def _provider(name: str, model: str, wire: Wire, arm: Arm) -> dict[str, object]:
+def _provider(name: str, model: str, wire: Wire, arm: Arm, window: int) -> dict[str, object]:
     return {
         "name": name,
         "sdkProvider": wire,
         "baseUrl": f"http://127.0.0.1:{PORT}/v1",
         "apiKey": _KEY,
         "models": [model],
-        "contextWindow": _CONTEXT,
+        "contextWindow": window,
         "requestTimeout": -1,
         "socketTimeout": -1,
         **({"disableToolModels": [model]} if arm.tools == "xml" else {}),

@@ -71,7 +71,7 @@ def run_agent(
     from nanobench.gateway.gateway import Gateway  # its server is slow to load, and most verbs run no agent
 
     places = _places(seat, workspace, scratch)
-    write_config(places.config, call.tool_profile)
+    write_config(places.config, call.config)
     gitbox = Gitbox(engine=seat.engine, layers=seat.trees, scratch=scratch)
     with unsteered(workspace, gitbox=gitbox, aside=scratch / "aside") as steering:
         transcript = scratch / "transcript.jsonl"

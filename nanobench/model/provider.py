@@ -44,13 +44,15 @@ class Arm:
 
 @frozen(kw_only=True)
 class ModelPrice:
-    """What a million tokens of a model cost, in US dollars. ``cached`` input costs as other input where it is left
-    out."""
+    """What a million tokens of a model cost, in US dollars. Input that is read from a cache (``cached``) costs as
+    other input where that is left out; where ``cache_write`` is left out, what is written to one has no known
+    price."""
 
     model: str = text(MODEL_NAME)
     input: str = text(AMOUNT)
     output: str = text(AMOUNT)
     cached: str | None = optional_text(AMOUNT)
+    cache_write: str | None = optional_text(AMOUNT)
 
 
 @frozen(kw_only=True)

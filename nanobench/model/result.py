@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeVar
 
 from attrs import field, frozen
 
+from nanobench.errors import Refused
 from nanobench.model.fields import (
     DIGEST,
     IDENTIFIER,
@@ -20,9 +22,13 @@ from nanobench.model.fields import (
     whole,
 )
 from nanobench.model.label import Labelled
+from nanobench.model.profile import Profile
 from nanobench.model.provider import Arm, Budgets, ModelPrice, Wire
 
 Mode = Literal["hinted", "navigation"]
+
+COST = r"(0|[1-9][0-9]*)(\.[0-9]*[1-9])?"
+"""US dollars, computed: decimal text without final zeros."""
 
 
 class Outcome(StrEnum):
@@ -105,32 +111,51 @@ class FailureRecord:
 
 @frozen(kw_only=True)
 class Cell:
-    """One planned run: task × harness × provider × model × mode × repeat (0-based). ``harness`` names a lock."""
+    """One planned run: task × harness × provider × model × mode × profile × repeat (0-based). ``harness`` names a
+    lock; without a ``profile`` Nanocoder is set up as ever."""
 
     task: str = text(IDENTIFIER)
     harness: str = text(IDENTIFIER)
     provider: str = text(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,31}")
     model: str = text(r"[A-Za-z0-9_/.:][A-Za-z0-9_/.:-]{0,119}")
     mode: Mode
+    profile: str | None = optional_text(IDENTIFIER)
     repeat: int = whole(0, 10_000)
 
     @property
     def id(self) -> str:
-        """A name that is unique in a plan and safe as a path: a folder a task, and a file name of at most 64 + 32 +
-        120 + 25 bytes."""
+        """A name that is unique in a plan and safe as a path: a folder a task, in it one a profile, and a file name
+        of at most 64 + 32 + 120 + 25 bytes."""
+        folder = self.task if self.profile is None else f"{self.task}/{self.profile}"
         model = self.model.replace("/", "_").replace(":", "_")
-        return f"{self.task}/{self.harness}--{self.provider}--{model}--{self.mode}--{self.repeat}"
+        return f"{folder}/{self.harness}--{self.provider}--{model}--{self.mode}--{self.repeat}"
 
 
 @frozen(kw_only=True)
 class Usage:
-    """Counted at the gateway. ``None`` is unknown, never zero: calls in the text of answers are not counted."""
+    """Counted at the gateway. ``None`` is unknown, never zero: calls in the text of answers are not counted.
+
+    ``input_tokens`` holds those read from a cache (``cached_tokens``) and those written to one
+    (``cache_written_tokens``). ``by_tool`` are the tool calls by the tool's name.
+    """
 
     steps: int
     tool_calls: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    cache_written_tokens: int | None = None
+    by_tool: dict[str, int] | None = None
+
+
+@frozen(kw_only=True)
+class Served:
+    """Who answered, in the provider's own words, and how many steps: a name like ``large`` may lead elsewhere
+    tomorrow. Absent is what the answers did not say."""
+
+    steps: int
+    model: str | None = optional_text()
+    fingerprint: str | None = optional_text()
 
 
 @frozen(kw_only=True)
@@ -180,6 +205,9 @@ class CellResult:
     engine could only watch, not enforce, on the machine of the run.
     ``sampling_pinned``: every answer was sampled with the arm's temperature and this ``seed``. Where not, the run is
     not deterministic.
+    ``served``: who answered. ``cost``: US dollars of the attempt that stands, at the prices of the run; absent is
+    unknown. ``no_model_usage`` marks a scored cell of a real provider of which no answer told a token that a model
+    made.
     """
 
     schema: Literal[1]
@@ -196,6 +224,9 @@ class CellResult:
     unknown_fields: tuple[str, ...] = texts(default=())
     dropped: tuple[str, ...] = texts(default=())
     usage: Usage
+    served: tuple[Served, ...] | None = None
+    cost: str | None = optional_text(COST)
+    no_model_usage: Literal[True] | None = None
     sampling_pinned: bool
     seed: int | None = optional_whole(0, 2**32)
     weak_limits: tuple[str, ...] = texts(default=())
@@ -224,21 +255,66 @@ class ProviderFacts:
         """How it is spoken to."""
         return "openai-compatible" if self.kind == "scripted" else self.kind
 
+    def price_of(self, model: str) -> ModelPrice | None:
+        """What a model takes, where that is known."""
+        return next((price for price in self.price if price.model == model), None)
+
 
 @frozen(kw_only=True)
 class RunManifest:
     """``run.json`` of a bundle: what was planned, from which locks. The cells must all be there.
 
+    ``provider`` is the first and ``other_providers`` are the further ones; ``profiles`` those that cells name.
+    ``order_seed`` gives the order in which the cells were begun.
     ``locks`` and ``harnesses`` give the sha256 of every task's and harness's lock by its name.
     """
 
     schema: Literal[1]
     nanobench: str = text()
     provider: ProviderFacts
+    other_providers: tuple[ProviderFacts, ...] | None = None
+    profiles: tuple[Profile, ...] | None = None
+    order_seed: int | None = optional_whole(0, 2**31 - 1)
     budgets: Budgets = Budgets()
     locks: dict[str, str] = field(factory=dict)
     harnesses: dict[str, str] = field(factory=dict)
     cells: tuple[Cell, ...]
+
+    def __attrs_post_init__(self) -> None:
+        names = [facts.name for facts in self.providers]
+        if len(set(names)) != len(names):
+            raise ValueError("other_providers: two providers have the same name")
+
+    @property
+    def providers(self) -> tuple[ProviderFacts, ...]:
+        """Every provider of the run."""
+        return (self.provider, *(self.other_providers or ()))
+
+    def provider_of(self, cell: Cell) -> ProviderFacts:
+        """The provider of a cell.
+
+        Raises:
+            Refused: ``NB_RUN_CELL`` when the run has none of that name.
+        """
+        return _named(self.providers, cell.provider, f"{cell.id}: provider")
+
+    def profile_of(self, cell: Cell) -> Profile | None:
+        """The profile of a cell; None for one without.
+
+        Raises:
+            Refused: ``NB_RUN_CELL`` when the run has none of that name.
+        """
+        return None if cell.profile is None else _named(self.profiles or (), cell.profile, f"{cell.id}: profile")
+
+
+N = TypeVar("N", ProviderFacts, Profile)
+
+
+def _named(members: Iterable[N], name: str, where: str) -> N:
+    for member in members:
+        if member.name == name:
+            return member
+    raise Refused("NB_RUN_CELL", f"the run has none of the name {name}", where=where)
 
 
 @frozen(kw_only=True)

@@ -11,6 +11,7 @@ from nanobench.errors import Refused
 from nanobench.formats.digest import split
 from nanobench.formats.documents import dump_json
 from nanobench.gateway.budget import Budget
+from nanobench.gateway.price import cost_of
 from nanobench.gateway.upstream import Pins
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import fair_trial, fresh_workspace
@@ -19,15 +20,23 @@ from nanobench.harness.invocation import invocation
 from nanobench.harness.prompt import prompt
 from nanobench.harness.session import Session, run_agent
 from nanobench.image.workbench import Workbench
+from nanobench.model.profile import Profile
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
 from nanobench.runner.providers import Provider
 from nanobench.runner.stage import Stage
-from nanobench.scoring.causes import policy
+from nanobench.scoring.causes import no_model_usage, policy
 from nanobench.scoring.score import score
 
 
 def attempt_cell(
-    stage: Stage, cell: Cell, provider: Provider, *, number: int, budget: Budget, bench: Workbench
+    stage: Stage,
+    cell: Cell,
+    provider: Provider,
+    *,
+    number: int,
+    budget: Budget,
+    bench: Workbench,
+    profile: Profile | None = None,
 ) -> CellResult:
     """Run the agent once and grade what it left. The result's list of attempts
     holds this one. Faults that are not the agent's become causes, not exceptions.
@@ -43,7 +52,12 @@ def attempt_cell(
         arm = provider.facts.arm
         with provider.upstream(stage.place.change) as upstream:
             call = invocation(
-                _prompt(stage, cell), provider=cell.provider, model=cell.model, wire=upstream.kind, arm=arm
+                _prompt(stage, cell),
+                provider=cell.provider,
+                model=cell.model,
+                wire=upstream.kind,
+                arm=arm,
+                profile=profile,
             )
             seat, pins, place = stage.seat(cell.harness), Pins.of(arm, cell), scratch / "agent"
             session = run_agent(seat, call, upstream, workspace, pins=pins, scratch=place, budget=budget)
@@ -60,7 +74,8 @@ def failed_cell(stage: Stage, cell: Cell, provider: Provider, attempt: Attempt, 
         **_identity(stage, cell, provider, bench),
         cause=attempt.cause,
         attempts=(attempt,),
-        usage=Usage(steps=0, tool_calls=0),
+        usage=Usage(steps=0, tool_calls=0, by_tool={}),
+        served=(),
         sampling_pinned=False,
         blobs=Blobs(patch=nothing, transcript=nothing, stderr=nothing),
     )
@@ -123,6 +138,9 @@ def _result(
         unknown_fields=report.unknown if report else (),
         dropped=session.taken.dropped,
         usage=session.summary.usage,
+        served=session.summary.served,
+        cost=cost_of(session.summary.usage, provider.facts.price_of(cell.model)),
+        no_model_usage=no_model_usage(provider.facts, run.score, metered=session.summary.metered),
         sampling_pinned=session.summary.sampling_pinned,
         weak_limits=session.finished.weak,
         blobs=_keep(session, run.grading, bench),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from attrs import frozen
 
+from nanobench.gateway.price import dearest, plain
 from nanobench.model.environment import Limits
-from nanobench.model.provider import ModelPrice
 from nanobench.model.result import ProviderFacts, RunManifest
 
 _MILLION = 1_000_000
@@ -49,25 +49,23 @@ def forecast(manifest: RunManifest, limits: Mapping[str, Limits]) -> Forecast:
     return Forecast(cells=len(cells), seconds=seconds, tokens=tokens, cost=cost, reason=reason)
 
 
-def unpriced(facts: ProviderFacts) -> tuple[str, ...]:
-    """The models of a run whose price is not known."""
-    priced = {price.model for price in facts.price}
-    return tuple(model for model in facts.models if model not in priced)
+def unpriced(providers: Iterable[ProviderFacts]) -> tuple[str, ...]:
+    """The models of a run whose price is not known. A script takes nothing."""
+    asked = (facts for facts in providers if facts.kind != "scripted")
+    return tuple(
+        model for facts in asked for model in facts.models if model not in {price.model for price in facts.price}
+    )
 
 
 def _cost(manifest: RunManifest) -> tuple[str | None, str]:
     """The most that the plan costs, or why that is not known."""
-    facts, budgets = manifest.provider, manifest.budgets
-    if facts.kind == "scripted":
-        return "0", ""
-    if missing := unpriced(facts):
+    budgets = manifest.budgets
+    if missing := unpriced(manifest.providers):
         return None, f"no price of {', '.join(missing)}"
+    prices = [price for cell in manifest.cells if (price := manifest.provider_of(cell).price_of(cell.model))]
+    if not prices:
+        return "0", ""
     if budgets.max_tokens is None:
         return budgets.max_cost, "" if budgets.max_cost else "bound it with --max-cost, or with --max-tokens"
-    dearest = {price.model: _dearest(price) for price in facts.price}
-    most = sum((budgets.max_tokens * dearest[cell.model] for cell in manifest.cells), Decimal(0)) / _MILLION
-    return format(most if budgets.max_cost is None else min(most, Decimal(budgets.max_cost)), "f"), ""
-
-
-def _dearest(price: ModelPrice) -> Decimal:
-    return max(Decimal(amount) for amount in (price.input, price.output, price.cached or "0"))
+    most = sum((budgets.max_tokens * dearest(price) for price in prices), Decimal(0)) / _MILLION
+    return plain(most if budgets.max_cost is None else min(most, Decimal(budgets.max_cost))), ""

@@ -20,6 +20,7 @@ from nanobench.model.fields import Digest
 from nanobench.model.result import Attempt, Cause, Cell, CellResult
 from nanobench.runner.cell import attempt_cell, failed_cell
 from nanobench.runner.forecast import unpriced
+from nanobench.runner.plan import interleaved
 from nanobench.runner.providers import Provider
 from nanobench.runner.stage import Stage
 from nanobench.runner.state import RunState
@@ -28,14 +29,14 @@ from nanobench.scoring.causes import policy
 
 @frozen(kw_only=True)
 class Run:
-    """What a run needs: its state, a stage for every task of the plan, the provider.
+    """What a run needs: its state, a stage for every task of the plan, the providers by name.
 
     ``finished`` is told each result as it is kept (from several threads).
     """
 
     state: RunState
     stages: Mapping[str, Stage]
-    provider: Provider
+    providers: Mapping[str, Provider]
     bench: Workbench
     finished: Callable[[CellResult], None]
     purse: Purse | None = field(init=False, repr=False, eq=False)
@@ -44,18 +45,19 @@ class Run:
     @purse.default
     def _(self) -> Purse | None:
         """The run's money, where every model has a price."""
-        facts, limit = self.state.manifest.provider, self.state.manifest.budgets.max_cost
-        if unpriced(facts):
+        limit = self.state.manifest.budgets.max_cost
+        if unpriced(self.state.manifest.providers):
             return None
         return Purse(Decimal(limit) if limit else None, spent=self.state.paid(), keep=self.state.pay)
 
     def go(self, *, jobs: int) -> tuple[CellResult, ...]:
-        """Run what is pending, ``jobs`` cells at once; the results of the whole plan.
+        """Run what is pending, ``jobs`` cells at once, the arms interleaved; the results of the whole plan.
 
         An interruption or a machine that fails ends the cells that run; what is finished stays finished.
         """
         pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="cell")
-        futures = [pool.submit(self._cell, cell) for cell in self.state.pending()]
+        order = interleaved(self.state.pending(), self.state.manifest.order_seed or 0)
+        futures = [pool.submit(self._cell, cell) for cell in order]
         try:
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
             _raise_first(future.exception() for future in done)
@@ -92,25 +94,34 @@ class Run:
         self.finished(result)
 
     def _attempt(self, stage: Stage, cell: Cell, number: int) -> CellResult:
+        provider, profile = self.providers[cell.provider], self.state.manifest.profile_of(cell)
         if self.purse is not None and (words := self.purse.exhausted()):
             attempt = Attempt(number=number, cause=Cause.NOT_RUN, detail=words)
-            return failed_cell(stage, cell, self.provider, attempt, bench=self.bench)
+            return failed_cell(stage, cell, provider, attempt, bench=self.bench)
         try:
             return attempt_cell(
-                stage, cell, self.provider, number=number, budget=self._budget(cell), bench=self.bench
+                stage,
+                cell,
+                provider,
+                number=number,
+                budget=self._budget(cell),
+                bench=self.bench,
+                profile=profile,
             )
         except MachineFailure as error:
             cause = Cause.INTERRUPTED if error.code == "NB_INTERRUPTED" else Cause.ENGINE
             attempt = Attempt(number=number, cause=cause, detail=str(error)[:500])
-            return failed_cell(stage, cell, self.provider, attempt, bench=self.bench)
+            return failed_cell(stage, cell, provider, attempt, bench=self.bench)
 
     def _budget(self, cell: Cell) -> Budget:
-        budgets, prices = self.state.manifest.budgets, self.state.manifest.provider.price
+        run = self.state.manifest
+        profile = run.profile_of(cell)
         return Budget(
-            tokens=budgets.max_tokens,
-            seconds=budgets.max_seconds,
+            tokens=run.budgets.max_tokens,
+            seconds=run.budgets.max_seconds,
+            context=profile.context_limit if profile else None,
             purse=self.purse,
-            price=next((price for price in prices if price.model == cell.model), None),
+            price=run.provider_of(cell).price_of(cell.model),
         )
 
     def _kept(self, result: CellResult) -> tuple[str, ...]:

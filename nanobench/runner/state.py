@@ -45,7 +45,7 @@ class RunState:
         if self._stored_manifest() != manifest:
             raise Refused(
                 "NB_RUN_DIFFERS",
-                "holds a run of another plan (other locks, harnesses, provider, models, modes or repeats)",
+                "holds a run of another plan (another axis, lock, budget or price)",
                 where=str(folder),
                 hint="choose another --out, or give the same arguments to go on with it",
             )

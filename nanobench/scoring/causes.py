@@ -16,10 +16,11 @@ Decisions taken here, where the rules leave room:
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 from attrs import frozen
 
-from nanobench.model.result import Cause
+from nanobench.model.result import Cause, ProviderFacts, Score
 
 
 class Owner(StrEnum):
@@ -95,3 +96,13 @@ POLICIES: dict[Cause, Policy] = {
 def policy(cause: Cause) -> Policy:
     """What follows from ``cause``?"""
     return POLICIES[cause]
+
+
+def no_model_usage(facts: ProviderFacts, score: Score | None, *, metered: bool) -> Literal[True] | None:
+    """Was a cell scored though no model of a real provider has shown itself? Such a score is nobody's: the endpoint
+    may be a double, or the agent never reached it.
+
+    Args:
+        metered: an answer told a token that a model made.
+    """
+    return True if score is not None and facts.kind != "scripted" and not metered else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,22 @@ from nanobench.errors import CannotTell
 from nanobench.formats.converter import structure
 from nanobench.formats.documents import dump_json
 from nanobench.gateway.exchange import Bytes, Exchange, Fault
+from nanobench.gateway.price import plain
 from nanobench.gateway.transcript import read_transcript
 from nanobench.harness.contract import CONTRACTS
 from nanobench.image.realise import Locks
-from nanobench.model.provider import Arm, Budgets
-from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, ProviderFacts, RunManifest, Usage
+from nanobench.model.profile import Profile
+from nanobench.model.provider import Arm, Budgets, ModelPrice
+from nanobench.model.result import (
+    Attempt,
+    Cause,
+    CellResult,
+    GradingRecord,
+    ProviderFacts,
+    RunManifest,
+    Served,
+    Usage,
+)
 
 
 @pytest.fixture
@@ -46,14 +58,24 @@ def problems(cell: Any, locks: Locks) -> Callable[..., list[str]]:
         name: str = "nop",
         kind: Any = "scripted",
         budgets: Budgets | None = None,
+        price: tuple[ModelPrice, ...] = (),
+        profile: Profile | None = None,
         **changes: Any,
     ) -> list[str]:
         result, files = cell
         files = evolve(files, **(raw or {}))
-        provider = ProviderFacts(name=name, kind=kind, models=("nop",), arm=arm or Arm())
-        cells = (result.cell,)
-        run = RunManifest(schema=1, nanobench="0", provider=provider, budgets=budgets or Budgets(), cells=cells)
-        return list(rescore(evolve(result, **changes), locks.task, run, files, CONTRACTS[-1]))
+        named = evolve(result.cell, provider=name, profile=profile.name if profile else None)
+        result = evolve(result, **{"cell": named, **changes})
+        provider = ProviderFacts(name=name, kind=kind, models=("nop",), arm=arm or Arm(), price=price)
+        run = RunManifest(
+            schema=1,
+            nanobench="0",
+            provider=provider,
+            profiles=(profile,) if profile else None,
+            budgets=budgets or Budgets(),
+            cells=(named,),
+        )
+        return list(rescore(result, locks.task, run, files, CONTRACTS[-1]))
 
     return ask
 
@@ -111,10 +133,81 @@ def test_a_better_score_is_named_with_both_values(problems: Callable[..., list[s
         ("sampling_pinned", False),
         ("seed", 7),
         ("usage", Usage(steps=0, tool_calls=0)),
+        ("served", (Served(model="large", steps=1),)),
+        ("served", ()),
+        ("cost", "0"),
+        ("no_model_usage", True),
     ],
 )
 def test_every_other_figure_too(problems: Callable[..., list[str]], name: str, value: Any) -> None:
     assert [problem.partition(":")[0] for problem in problems(**{name: value})] == [name]
+
+
+def test_an_older_result_that_says_less_is_held_to_what_it_says(
+    problems: Callable[..., list[str]], cell: Any
+) -> None:
+    older = evolve(cell[0].usage, by_tool=None, cache_written_tokens=None)
+    assert problems(usage=older, served=None) == []
+    assert problems(usage=evolve(older, steps=9), served=None) != []
+    assert problems(usage=evolve(older, by_tool={"read_file": 1})) != []
+
+
+PRICE = ModelPrice(model="nop", input="1", output="1000")
+
+
+def test_the_cost_is_computed_at_the_prices_of_the_run(problems: Callable[..., list[str]], cell: Any) -> None:
+    usage = cell[0].usage
+    cost = plain(Decimal(usage.input_tokens + 1000 * usage.output_tokens) / 1_000_000)
+    assert problems(price=(PRICE,), cost=cost) == []
+    assert problems(price=(evolve(PRICE, input="2"),), cost=cost)[0].startswith(f"cost: published {cost}, computed ")
+    assert problems(cost=cost) == [f"cost: published {cost}, computed None"]
+
+
+def test_a_score_that_no_model_earned_is_marked_unless_it_is_a_scripts(
+    problems: Callable[..., list[str]], cell: Any
+) -> None:
+    (only,) = cell[1].exchanges
+    chunks = tuple(evolve(c, data=Bytes.of(c.data.raw().replace(b'"usage"', b'"other"'))) for c in only.chunks)
+    silent = {"exchanges": (evolve(only, chunks=chunks).with_usage(),)}
+    usage = evolve(cell[0].usage, input_tokens=None, output_tokens=None, cached_tokens=None)
+    found = {"raw": silent, "usage": usage}
+    assert problems(**found) == []
+    real = {"name": "real", "kind": "openai-compatible"}
+    assert problems(**real) == []
+    assert problems(**found, **real, no_model_usage=True) == []
+    assert problems(**found, **real) == ["no_model_usage: published None, computed True"]
+
+
+def test_tools_of_another_profile_than_the_runs_are_named(problems: Callable[..., list[str]]) -> None:
+    words = "tool_profile: published nano, the transcript offers that of full"
+    assert (
+        problems(arm=Arm(tool_profile="nano")) == problems(profile=Profile(name="x", tool_profile="nano")) == [words]
+    )
+    assert problems(arm=Arm(tool_profile="nano"), profile=Profile(name="x", tool_profile="full")) == []
+    shown = problems(profile=Profile(name="x", disabled_tools=("execute_bash",)))
+    assert shown == ["disabled_tools: published execute_bash, the transcript offers it"]
+
+
+def test_a_conversation_that_went_on_beyond_the_context_limit_is_named(
+    problems: Callable[..., list[str]], cell: Any
+) -> None:
+    (first,) = cell[1].exchanges
+    raw = {"exchanges": (first, evolve(first, n=first.n + 1))}
+    found = [p for p in problems(raw=raw, profile=Profile(name="x", context_limit=10)) if p.startswith("budgets")]
+    assert found and found[0].endswith("the context limit is 10, and the transcript goes on")
+    assert not [p for p in problems(raw=raw, profile=Profile(name="x", context_limit=10**6)) if "context" in p]
+
+
+def test_another_bound_of_money_than_the_one_that_ended_the_cell_is_named(
+    problems: Callable[..., list[str]], cell: Any
+) -> None:
+    first = cell[1].exchanges[-1]
+    words = "the run has spent 2.1 of 2 USD"
+    last = evolve(first, n=2, status=None, chunks=(), usage=None, fault=Fault.COST_BUDGET, detail=words)
+    raw = {"exchanges": (first, last)}
+    assert problems(raw=raw, budgets=Budgets(max_cost="2"), **ended(Cause.COST_BUDGET)) == []
+    found = problems(raw=raw, budgets=Budgets(max_cost="20"), **ended(Cause.COST_BUDGET))
+    assert found == [f"budgets.max_cost: published 20, the transcript says: {words}"]
 
 
 def ended(cause: Cause, *before: Cause) -> dict[str, Any]:
@@ -145,7 +238,7 @@ def test_where_an_agent_was_at_work_neither_did_the_engine_fail_nor_was_nothing_
 
 # A result as of an agent that never spoke.
 UNSCORED: dict[str, Any] = {"score": None, "reported_files_changed": None, "sampling_pinned": False}
-SILENT: dict[str, Any] = {**UNSCORED, "usage": Usage(steps=0, tool_calls=0)}
+SILENT: dict[str, Any] = {**UNSCORED, "usage": Usage(steps=0, tool_calls=0), "served": ()}
 NOTHING: dict[str, Any] = {"exchanges": (), "report": None, "outcomes": None}
 BROKEN = b'{"kind": "success"}'
 NEW_FILE = (
@@ -174,9 +267,10 @@ def test_a_spent_budget_is_shown_by_the_last_exchange(
     problems: Callable[..., list[str]], cell: Any, fault: Fault, cause: Cause
 ) -> None:
     first = cell[1].exchanges[-1]
-    last = evolve(first, n=first.n + 1, status=None, chunks=(), usage=None, fault=fault)
-    assert problems(raw={"exchanges": (first, last)}, **ended(cause)) == []
-    (found,) = problems(raw={"exchanges": (first, last)})
+    last = evolve(first, n=first.n + 1, status=None, chunks=(), usage=None, fault=fault, detail="spent 2 of 2 USD")
+    budgets = Budgets(max_cost="2")
+    assert problems(raw={"exchanges": (first, last)}, budgets=budgets, **ended(cause)) == []
+    (found,) = problems(raw={"exchanges": (first, last)}, budgets=budgets)
     assert found == f"cause: published finished, report and transcript say contract or {cause}"
 
 
@@ -216,7 +310,7 @@ def test_an_interrupted_cell_is_never_published(problems: Callable[..., list[str
 
 
 def test_a_run_without_a_request_did_not_finish(problems: Callable[..., list[str]]) -> None:
-    figures = {"usage": Usage(steps=0, tool_calls=0), "sampling_pinned": False}
+    figures = {"usage": Usage(steps=0, tool_calls=0), "served": (), "sampling_pinned": False}
     found = problems(raw={"exchanges": ()}, **figures)
     assert found == ["cause: published finished, the transcript shows no request"]
 
@@ -245,7 +339,12 @@ def test_a_score_for_what_is_not_scored_and_none_for_what_is_are_both_named(
 
 def test_a_failure_on_the_wire_is_no_clean_end(problems: Callable[..., list[str]], cell: Any) -> None:
     last = evolve(cell[1].exchanges[-1], status=500, chunks=(), usage=None)
-    none = {"usage": Usage(steps=0, tool_calls=0), "sampling_pinned": False, "reported_files_changed": None}
+    none = {
+        "usage": Usage(steps=0, tool_calls=0),
+        "served": (),
+        "sampling_pinned": False,
+        "reported_files_changed": None,
+    }
     (found,) = problems(raw={"exchanges": (last,), "report": None}, **none)
     assert found == "cause: published finished, report and transcript say agent_error or provider_failed"
     raw = {"exchanges": (last,), "report": None, "outcomes": None}
@@ -256,7 +355,8 @@ def test_the_turn_cap_is_no_success(problems: Callable[..., list[str]], cell: An
     (only,) = cell[1].exchanges
     tokens = {"input_tokens": 2 * only.usage.input, "output_tokens": 2 * only.usage.output}
     usage = evolve(cell[0].usage, steps=2, **tokens)
-    assert problems(raw={"exchanges": (only, evolve(only, tools=False))}, usage=usage) == [
+    served = tuple(evolve(who, steps=2) for who in cell[0].served)
+    assert problems(raw={"exchanges": (only, evolve(only, tools=False))}, usage=usage, served=served) == [
         "cause: published finished, report and transcript say contract or turn_cap"
     ]
 

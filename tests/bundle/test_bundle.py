@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 import pytest
@@ -16,6 +17,7 @@ from nanobench.formats.documents import dump_lock
 from nanobench.gateway.transcript import MAX_LINE
 from nanobench.gateway.upstream import Bounds
 from nanobench.model.lock import Reference, TaskLock
+from nanobench.model.profile import Profile
 from nanobench.model.result import CellResult, ProviderFacts, RunManifest
 
 ZERO = "0" * 64
@@ -134,6 +136,50 @@ def test_a_plan_has_every_harness_for_every_task_or_each_tasks_own(
     crossed = problems(("x", "new"), ("y", "old"))
     assert crossed == ["run.json: 2 cells where 4 different ones make the plan"]
     assert problems(*every[:3]) == ["run.json: 3 cells where 4 different ones make the plan"]
+
+
+def test_a_plan_has_every_arm_of_the_run_and_no_other(bundle: Path) -> None:
+    opened = open_bundle(bundle)
+    (cell,) = opened.run.cells
+    small = Profile(name="small")
+    other = ProviderFacts(name="q", kind="scripted", models=("m", "n"))
+
+    def problems(*changes: dict[str, str], **axes: Any) -> list[str]:
+        cells = tuple(attrs.evolve(cell, **change) for change in changes)
+        run = attrs.evolve(opened.run, cells=cells, **axes)
+        found = attrs.evolve(opened, run=run).integrity_problems()
+        return [problem for problem in found if problem.startswith("run.json")]
+
+    every: list[dict[str, str]] = [{}, {"provider": "q", "model": "m"}, {"provider": "q", "model": "n"}]
+    assert problems(*every, other_providers=(other,)) == []
+    assert problems(*every[:2], other_providers=(other,)) == [
+        "run.json: its models are p/m/1:b, q/m, q/n, those of its cells p/m/1:b, q/m"
+    ]
+    assert problems(*every) == ["run.json: its models are p/m/1:b, those of its cells p/m/1:b, q/m, q/n"]
+    assert problems({"profile": "small"}, profiles=(small,)) == []
+    assert problems({"profile": "large"}, profiles=(small,)) == [
+        "run.json: its profiles are small, those of its cells large"
+    ]
+    crossed = problems(*every[1:], {"profile": "small"}, other_providers=(other,), profiles=(small,))
+    assert crossed == ["run.json: 3 cells where 6 different ones make the plan"]
+
+
+def test_a_run_of_one_provider_reads_as_it_was_written_before_there_could_be_several(bundle: Path) -> None:
+    document = json.loads((bundle / "run.json").read_bytes())
+    assert document.keys() == {"schema", "nanobench", "provider", "budgets", "locks", "harnesses", "cells"}
+    run = open_bundle(bundle).run
+    assert [facts.name for facts in run.providers] == ["p"]
+    assert (run.provider_of(run.cells[0]), run.profile_of(run.cells[0])) == (run.provider, None)
+
+
+def test_a_cell_of_nobody_is_refused_not_a_bug(bundle: Path) -> None:
+    run = open_bundle(bundle).run
+    for change in ({"provider": "q"}, {"profile": "small"}):
+        cell = attrs.evolve(run.cells[0], **change)
+        with pytest.raises(Refused, match="the run has none of the name"):
+            run.provider_of(cell), run.profile_of(cell)
+    with pytest.raises(ValueError, match="two providers have the same name"):
+        attrs.evolve(run, other_providers=(run.provider,))
 
 
 def test_one_transcript_of_two_repeats_of_a_real_model_is_named(

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from nanobench.gateway.answer import TokenCount
-from nanobench.gateway.budget import Budget, Meter, Purse, cost
+from nanobench.gateway.budget import Budget, Meter, Purse
 from nanobench.gateway.exchange import Bytes, Chunk, Exchange, Fault
 from nanobench.gateway.gateway import Gateway
 from nanobench.model.provider import ModelPrice
@@ -33,16 +33,6 @@ def purse(limit: str | None, spent: str = "0") -> tuple[Purse, list[Decimal]]:
 def exchange(**facts: Any) -> Exchange:
     request = Bytes.of(facts.pop("request", b"12345"))
     return Exchange(n=1, start_ms=0, end_ms=1, method="POST", path="/v1/chat/completions", request=request, **facts)
-
-
-def test_money_is_exact() -> None:
-    thrice = cost(TokenCount(input=3, output=0, cached=0), PRICE)
-    assert thrice == Decimal("0.0000003")  # 3 × 0.1 is 0.30000000000000004 elsewhere
-    assert cost(TokenCount(input=10, output=2, cached=4), PRICE) == Decimal("0.00000124")
-    assert cost(TokenCount(input=10, output=0), PRICE) == Decimal("0.000001")
-    whole = ModelPrice(model="m", input="0.1", output="0.3")
-    assert cost(TokenCount(input=10, output=0, cached=10), whole) == Decimal("0.000001")
-    assert cost(TokenCount(input=1, output=0, cached=99), PRICE) == Decimal("0.00000001")
 
 
 def test_a_run_has_no_bound_unless_one_is_set() -> None:
@@ -108,6 +98,34 @@ def test_seconds_are_counted_from_the_start_of_the_gateway() -> None:
     meter = Meter(Budget(seconds=2))
     assert meter.spent(1999) is None
     assert meter.spent(2000) == (Fault.TIME_BUDGET, "the 2 seconds are over")
+
+
+def test_a_conversation_that_has_reached_the_context_limit_is_refused_as_its_model_would(
+    open_gateway: Open, connect: Connect, provider: Any, chat: Any
+) -> None:
+    gateway = open_gateway(budget=Budget(context=110))  # what the first answer tells: 100 in, 10 out
+    client = connect(gateway)
+    answers = [client.post("chat/completions", json=chat) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert answers[1].json()["error"]["code"] == "context"
+    assert len(provider.seen) == 1
+    gateway.close()
+    end = gateway.summary().end
+    assert (end.cause, end.detail) == (
+        Cause.CONTEXT,
+        "the conversation has 110 tokens, the context limit is 110",
+    )
+
+
+def test_a_conversation_is_as_long_as_its_longest_request_whatever_else_is_asked() -> None:
+    meter = Meter(Budget(context=100))
+    for tokens in (60, 5):
+        meter.count(exchange(usage=TokenCount(input=tokens, output=39)))
+    assert (meter.longest, meter.spent(0)) == (99, None)
+    meter.count(exchange(status=200, chunks=(Chunk(ms=1, data=Bytes.of(b"1" * 200)),)))
+    assert meter.spent(0) is None  # bytes are no tokens
+    meter.count(exchange(usage=TokenCount(input=61, output=39)))
+    assert (meter.spent(0) or (None,))[0] is Fault.CONTEXT
 
 
 @pytest.mark.parametrize("stream", [True, False])

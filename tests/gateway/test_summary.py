@@ -10,10 +10,12 @@ import pytest
 
 from nanobench.errors import Refused
 from nanobench.formats import json
+from nanobench.gateway.exchange import Bytes, Chunk, Exchange
 from nanobench.gateway.gateway import Gateway
-from nanobench.gateway.summary import summarise
+from nanobench.gateway.summary import OTHER, summarise
 from nanobench.gateway.transcript import read_transcript
 from nanobench.gateway.upstream import Pins
+from nanobench.model.result import Served
 
 
 def test_steps_calls_and_tokens_are_counted(gateway: Gateway, client: httpx.Client, chat: Any, provider: Any) -> None:
@@ -25,6 +27,9 @@ def test_steps_calls_and_tokens_are_counted(gateway: Gateway, client: httpx.Clie
     usage = summary.usage
     assert (usage.steps, usage.tool_calls) == (2, 2)
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (200, 20, 8)
+    assert usage.by_tool == {"read": 1, "write": 1}
+    assert summary.served == (Served(model="served-m", fingerprint="fp_1", steps=2),)
+    assert summary.metered
     assert summary.requests == 2
 
 
@@ -41,6 +46,51 @@ def test_tokens_are_unknown_when_one_answer_did_not_tell(
         client.post("chat/completions", json=chat)
     gateway.close()
     assert (gateway.summary().usage.steps, gateway.summary().usage.input_tokens) == (2, None)
+    assert gateway.summary().metered
+    assert [who.fingerprint for who in gateway.summary().served] == ["fp_1", None]
+
+
+def answered(*events: Any) -> Exchange:
+    """An exchange in which the provider sent these events."""
+    body = b"".join(b"data: " + json.dump(event) + b"\n\n" for event in events)
+    return Exchange(
+        n=1, start_ms=0, end_ms=1, method="POST", path="/v1/chat/completions", request=Bytes.of(b"{}"), tools=True,
+        status=200, content_type="text/event-stream", chunks=(Chunk(ms=1, data=Bytes.of(body)),),
+    ).with_usage()  # fmt: skip
+
+
+def stop(model: str = "m", calls: tuple[str, ...] = (), usage: Any = None) -> Any:
+    called = [{"index": n, "id": f"c{n}", "function": {"name": name}} for n, name in enumerate(calls)]
+    choice = {"index": 0, "delta": {"tool_calls": called}, "finish_reason": "stop"}
+    return {"model": model, "choices": [choice], "usage": usage}
+
+
+def test_what_a_cache_took_in_is_known_where_it_is_told() -> None:
+    counts = {"prompt_tokens": 9, "completion_tokens": 1}
+    told = answered(stop(usage={**counts, "prompt_tokens_details": {"cached_tokens": 2, "cache_write_tokens": 5}}))
+    silent = answered(stop(usage=counts))
+    assert summarise([told], Pins()).usage.cache_written_tokens == 5
+    assert summarise([told, silent], Pins()).usage.cache_written_tokens is None
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 9, "completion_tokens": 0}])
+def test_answers_that_tell_no_token_of_a_models_show_no_model(usage: Any) -> None:
+    assert not summarise([answered(stop(usage=usage))], Pins()).metered
+
+
+def test_names_that_a_provider_makes_up_are_bounded_and_no_call_and_no_step_is_lost() -> None:
+    exchanges = [answered(stop(f"m{n}", calls=(f"t{n}", "rm -rf", "x" * 65))) for n in range(150)]
+    summary = summarise(exchanges, Pins())
+    by_tool = summary.usage.by_tool or {}
+    assert (len(by_tool), len(summary.served)) == (100, 101)
+    assert sum(by_tool.values()) == summary.usage.tool_calls == 450
+    assert by_tool[OTHER] == 351
+    assert (sum(who.steps for who in summary.served), summary.served[-1].model) == (150, OTHER)
+
+
+def test_one_model_name_that_led_to_two_models_is_seen() -> None:
+    summary = summarise([answered(stop("m-may")), answered(stop("m-june")), answered(stop("m-may"))], Pins())
+    assert summary.served == (Served(model="m-may", steps=2), Served(model="m-june", steps=1))
 
 
 def test_a_last_request_without_tools_is_told(gateway: Gateway, client: httpx.Client, chat: Any) -> None:

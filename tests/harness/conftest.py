@@ -202,7 +202,7 @@ class Bench:
         call = change(
             invocation(prompt, provider="double", model="m", wire=upstream.kind, arm=arm, max_turns=max_turns)
         )
-        write_config(self.place / "config", call.tool_profile)
+        write_config(self.place / "config", call.config)
         gateway = Gateway(upstream, directory=self.place / "gateway", transcript=self.place / "transcript")
         assert self.closure is not None
         places = Places(

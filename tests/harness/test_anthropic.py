@@ -11,7 +11,7 @@ from aiohttp import web
 from attrs import frozen
 
 from nanobench.gateway.upstream import Secret, Upstream
-from nanobench.model.result import Cause
+from nanobench.model.result import Cause, Served
 
 pytestmark = pytest.mark.network
 
@@ -108,6 +108,8 @@ def test_an_edit_is_made_recorded_and_counted(ask: Any) -> None:
     usage = run.summary.usage
     assert (usage.steps, usage.tool_calls) == (3, 2)
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (279, 27, 210)
+    assert (usage.cache_written_tokens, usage.by_tool) == (9, {"read_file": 1, "string_replace": 1})
+    assert run.summary.served == (Served(model="served-m", steps=3),)
     assert run.summary.sampling_pinned
     for request, body in claude.seen:
         assert request.path == "/v1/messages"

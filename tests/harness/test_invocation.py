@@ -9,6 +9,7 @@ import pytest
 
 from nanobench.errors import Refused
 from nanobench.harness.invocation import Places, agent_request, invocation, write_config
+from nanobench.model.profile import Profile
 from nanobench.model.provider import Arm
 from nanobench.sandbox.interface import SandboxLimits
 
@@ -79,10 +80,27 @@ def test_a_task_cannot_steer_the_agent_by_its_environment(places: Places, name: 
 def test_the_configuration_is_readable_inside_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
-        write_config(tmp_path / "config", "nano")
+        write_config(tmp_path / "config", {"nanocoder": {}})
     finally:
         os.umask(before)
     file = tmp_path / "config/agents.config.json"
     assert (tmp_path / "config").stat().st_mode & 0o777 == 0o755
     assert file.stat().st_mode & 0o777 == 0o644
-    assert json.loads(file.read_bytes())["nanocoder"]["tune"]["toolProfile"] == "nano"
+    assert json.loads(file.read_bytes()) == {"nanocoder": {}}
+
+
+def test_nanocoder_is_set_up_as_ever_without_a_profile_and_as_it_says_with_one() -> None:
+    def setup(profile: Profile | None) -> Any:
+        call = invocation("x", provider="p", model="m", arm=Arm(tool_profile="minimal"), profile=profile)
+        (provider,) = json.loads(call.env["NANOCODER_PROVIDERS"])
+        nanocoder = call.config["nanocoder"]
+        return nanocoder["tune"], nanocoder["disabledTools"], provider["contextWindow"], call.env
+
+    tune, disabled, window, env = setup(None)
+    assert tune == {"enabled": True, "toolProfile": "minimal", "includeAgentsMd": True}
+    assert (disabled, window, env["NANOCODER_CONTEXT_LIMIT"]) == ([], 131_072, "131072")
+    own = Profile(name="own", tool_profile="nano", disabled_tools=("agent",), agents_md=False, context_limit=9000)
+    tune, disabled, window, env = setup(own)
+    assert tune == {"enabled": True, "toolProfile": "nano", "includeAgentsMd": False}
+    assert (disabled, window, env["NANOCODER_CONTEXT_LIMIT"]) == (["agent"], 9000, "9000")
+    assert setup(Profile(name="none"))[:3] == setup(None)[:3]

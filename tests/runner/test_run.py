@@ -54,7 +54,7 @@ def scene(
     tmp_path: Path, manifest: RunManifest, cell_result: CellResult, task_lock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Scene]:
     def attempt(
-        stage: Any, cell: Cell, provider: Any, *, number: int, budget: Budget, bench: Workbench
+        stage: Any, cell: Cell, provider: Any, *, number: int, budget: Budget, bench: Workbench, profile: Any
     ) -> CellResult:
         if made.engine.stopped:
             raise MachineFailure("NB_INTERRUPTED", "interrupted")
@@ -103,7 +103,7 @@ def scene(
         run=Run(
             state=RunState(tmp_path / "run.state", manifest),
             stages={"x": stage},
-            provider=Scripted(behaviour="nop", models=("m/1:b",)),
+            providers={"p": Scripted(behaviour="nop", models=("m/1:b",))},
             bench=Workbench(store=Store(tmp_path / "store"), engine=engine, say=said.append),
             finished=told.append,
         ),

@@ -1,0 +1,77 @@
+"""The axes of a run: a file ``matrix.toml``, and the options that stand in place of its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from nanobench.errors import Misuse, Refused
+from nanobench.formats import toml
+from nanobench.formats.converter import structure
+from nanobench.formats.documents import read_spec
+from nanobench.model.fields import Document, FieldError
+from nanobench.model.matrix import Chosen, Matrix
+from nanobench.store.plain_file import read_below
+
+_MAX_BYTES = 1 << 20
+
+
+def matrix_of(
+    file: Path | None, *, providers: Sequence[str], models: Sequence[str], profiles: Sequence[str], **axes: Any
+) -> Matrix:
+    """The matrix that was asked for.
+
+    Args:
+        file: its keys hold where no option is given.
+        providers: each ``NAME`` or ``NAME=MODEL,…``.
+        models: of the one provider.
+        profiles: each an inline table of TOML, such as ``{name = "small", tool_profile = "nano"}``.
+        axes: the other keys of a matrix, as given; None or empty where not.
+
+    Raises:
+        Misuse: ``NB_USAGE`` for an option, ``NB_NO_FILE``.
+        Refused: ``NB_TOML``, ``NB_SCHEMA`` for the file.
+    """
+    matrix = _read(file) if file else Matrix(schema=1)
+    axes |= {"provider": [_chosen(text) for text in providers], "profile": [_profile(text) for text in profiles]}
+    given = {key: value for key, value in axes.items() if value not in (None, [], ())}
+    try:
+        options = structure({"schema": 1, **given}, Matrix, where="options")
+    except Refused as error:
+        raise Misuse("NB_USAGE", "an axis that cannot be", details=error.details) from None
+    matrix = evolve(matrix, **{key: getattr(options, key) for key in given})
+    return evolve(matrix, provider=_with_models(matrix.provider, models)) if models else matrix
+
+
+def _read(file: Path) -> Matrix:
+    try:
+        data = read_below(file.absolute().parent, file.name, limit=_MAX_BYTES)
+    except OSError as error:
+        raise Misuse("NB_NO_FILE", f"cannot be read: {error.strerror}", where=str(file)) from None
+    return read_spec(data, Matrix, where=str(file))
+
+
+def _chosen(text: str) -> Document:
+    name, _, models = text.partition("=")
+    return {"name": name, **({"models": models.split(",")} if models else {})}
+
+
+def _with_models(chosen: tuple[Chosen, ...], models: Sequence[str]) -> tuple[Chosen, ...]:
+    if len(chosen) > 1:
+        hint = "--provider NAME=MODEL,… says which models are whose"
+        raise Misuse("NB_USAGE", "of several providers, whose model is it?", where="--model", hint=hint)
+    try:
+        return tuple(evolve(each, models=tuple(models)) for each in chosen)
+    except FieldError as error:
+        raise Misuse("NB_USAGE", str(error), where="--model") from None
+
+
+def _profile(text: str) -> Any:
+    try:
+        return toml.parse(b"profile = " + text.encode(), where="--profile")["profile"]
+    except Refused as error:
+        hint = """e.g. --profile '{name = "small", tool_profile = "nano", agents_md = false}'"""
+        raise Misuse("NB_USAGE", error.message, where="--profile", hint=hint) from None

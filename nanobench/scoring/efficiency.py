@@ -1,0 +1,117 @@
+"""What did a task take? Steps, tool calls, tokens, money and time: median and quartiles over repeats. Pure.
+
+Counted are the cells whose end was the agent's own: one that a rate limit, the user's purse or the machine ended took
+what it took by chance. What is unknown of a cell is left out of its figure, and said, never taken for zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from statistics import quantiles
+from typing import Final
+
+from attrs import frozen
+
+from nanobench.model.result import CellResult
+from nanobench.scoring.causes import Denominator, policy
+
+REPEATS: Final = 5
+"""Repeats that a figure of efficiency rests on, whatever the task's tier."""
+
+AXES: Final = ("harness", "provider", "model", "mode", "profile")
+"""What varies beside task and repeat."""
+
+Number = int | Decimal
+
+
+@frozen(kw_only=True)
+class Spread:
+    """The middle half of ``n`` values: lower quartile, median, upper quartile; all None where no value is known.
+
+    ``unknown`` is how many more cells there are whose value nobody told.
+    """
+
+    n: int
+    unknown: int
+    low: Decimal | None
+    median: Decimal | None
+    high: Decimal | None
+
+    @property
+    def iqr(self) -> Decimal | None:
+        """The interquartile range."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
+
+@frozen(kw_only=True)
+class Efficiency:
+    """What the cells of one task took that agree on some axes.
+
+    ``at`` are the values of these axes in their order, ``cells`` how many cells were counted, ``missing`` how many
+    more the figures need. ``by_tool`` has the calls of each tool that any of the cells called.
+    """
+
+    task: str
+    at: tuple[str | None, ...]
+    cells: int
+    missing: int
+    figures: dict[str, Spread]
+    by_tool: dict[str, Spread]
+
+
+FIGURES: Final[dict[str, Callable[[CellResult], Number | None]]] = {
+    "steps": lambda r: r.usage.steps,
+    "tool_calls": lambda r: r.usage.tool_calls,
+    "input_tokens": lambda r: r.usage.input_tokens,
+    "output_tokens": lambda r: r.usage.output_tokens,
+    "cached_tokens": lambda r: r.usage.cached_tokens,
+    "cache_written_tokens": lambda r: r.usage.cache_written_tokens,
+    "cost": lambda r: None if r.cost is None else Decimal(r.cost),
+    "wall_ms": lambda r: r.attempts[-1].wall_ms,
+    "cpu_ms": lambda r: r.attempts[-1].cpu_ms or None,
+}
+"""Every figure of a cell. No agent runs without taking CPU time: zero is an engine that did not tell."""
+
+
+def efficiency(results: Iterable[CellResult], by: Sequence[str] = AXES) -> tuple[Efficiency, ...]:
+    """What each task took, for every value of the axes ``by``; sorted by task and these values.
+
+    Axes that are left out are taken together: ``by=("harness",)`` compares Nanocoders over all models.
+    """
+    groups: dict[tuple[str, tuple[str | None, ...]], list[CellResult]] = {}
+    for result in results:
+        key = result.cell.task, tuple(getattr(result.cell, axis) for axis in by)
+        groups.setdefault(key, []).append(result)
+    return tuple(_group(*key, groups[key]) for key in sorted(groups, key=lambda k: (k[0], [v or "" for v in k[1]])))
+
+
+def _group(task: str, at: tuple[str | None, ...], results: list[CellResult]) -> Efficiency:
+    counted = [result for result in results if policy(result.cause).denominator is Denominator.VALID]
+    tools = sorted({tool for result in counted for tool in result.usage.by_tool or ()})
+    return Efficiency(
+        task=task,
+        at=at,
+        cells=len(counted),
+        missing=max(0, REPEATS - len(counted)),
+        figures={name: spread(map(figure, counted)) for name, figure in FIGURES.items()},
+        by_tool={tool: spread(_calls(result, tool) for result in counted) for tool in tools},
+    )
+
+
+def _calls(result: CellResult, tool: str) -> int | None:
+    """How often a tool was called; a tool that is not among the counted ones was not."""
+    return None if result.usage.by_tool is None else result.usage.by_tool.get(tool, 0)
+
+
+def spread(values: Iterable[Number | None]) -> Spread:
+    """Median and quartiles by linear interpolation between the ordered values (Hyndman & Fan 1996, type 7), exact."""
+    all_values = list(values)
+    known = sorted(Decimal(value) for value in all_values if value is not None)
+    low, median, high = _quartiles(known) if known else (None, None, None)
+    return Spread(n=len(known), unknown=len(all_values) - len(known), low=low, median=median, high=high)
+
+
+def _quartiles(known: list[Decimal]) -> tuple[Decimal, Decimal, Decimal]:
+    low, median, high = quantiles(known, n=4, method="inclusive") if len(known) > 1 else known * 3
+    return low, median, high
