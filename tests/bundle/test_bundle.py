@@ -21,6 +21,7 @@ from nanobench.model.profile import Profile
 from nanobench.model.result import CellResult, ProviderFacts, RunManifest
 
 ZERO = "0" * 64
+Change = dict[str, Any]
 
 
 def test_a_fresh_bundle_has_no_problems_and_reads_back(bundle: Path, task_lock: TaskLock) -> None:
@@ -144,13 +145,13 @@ def test_a_plan_has_every_arm_of_the_run_and_no_other(bundle: Path) -> None:
     small = Profile(name="small")
     other = ProviderFacts(name="q", kind="scripted", models=("m", "n"))
 
-    def problems(*changes: dict[str, str], **axes: Any) -> list[str]:
+    def problems(*changes: Change, **axes: Any) -> list[str]:
         cells = tuple(attrs.evolve(cell, **change) for change in changes)
         run = attrs.evolve(opened.run, cells=cells, **axes)
         found = attrs.evolve(opened, run=run).integrity_problems()
         return [problem for problem in found if problem.startswith("run.json")]
 
-    every: list[dict[str, str]] = [{}, {"provider": "q", "model": "m"}, {"provider": "q", "model": "n"}]
+    every: list[Change] = [{}, {"provider": "q", "model": "m"}, {"provider": "q", "model": "n"}]
     assert problems(*every, other_providers=(other,)) == []
     assert problems(*every[:2], other_providers=(other,)) == [
         "run.json: its models are p/m/1:b, q/m, q/n, those of its cells p/m/1:b, q/m"
@@ -174,7 +175,8 @@ def test_a_run_of_one_provider_reads_as_it_was_written_before_there_could_be_sev
 
 def test_a_cell_of_nobody_is_refused_not_a_bug(bundle: Path) -> None:
     run = open_bundle(bundle).run
-    for change in ({"provider": "q"}, {"profile": "small"}):
+    changes: list[Change] = [{"provider": "q"}, {"profile": "small"}]
+    for change in changes:
         cell = attrs.evolve(run.cells[0], **change)
         with pytest.raises(Refused, match="the run has none of the name"):
             run.provider_of(cell), run.profile_of(cell)

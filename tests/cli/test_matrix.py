@@ -67,7 +67,7 @@ def test_a_file_says_all_of_it(file: Path) -> None:
 
 
 def test_options_say_the_same(file: Path) -> None:
-    options = {
+    options: dict[str, Any] = {
         "tasks": ["a", "b"],
         "nanocoder": ["1.29.0", "1.30.0"],
         "modes": ["hinted", "navigation"],

@@ -65,7 +65,8 @@ def test_a_task_and_its_arms_have_their_figures_and_say_how_many_repeats_they_la
 def test_cells_that_others_ended_take_no_part(cell_result: CellResult) -> None:
     ends = (Cause.FINISHED, Cause.RATE_LIMIT, Cause.COST_BUDGET, Cause.PROVIDER_FAILED, Cause.TIME_LIMIT)
     (row,) = efficiency([taken(cell_result, n, cause=cause, steps=n) for n, cause in enumerate(ends)])
-    assert (row.cells, row.missing, row.figures["steps"].median) == (2, 3, 2)
+    assert (row.cells, row.missing) == (2, 3)
+    assert row.figures["steps"].median == 2
 
 
 def test_money_is_a_decimal(cell_result: CellResult) -> None:
