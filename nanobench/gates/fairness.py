@@ -5,17 +5,21 @@ Whether the statement quotes the solution is the leak gate's to say; here are na
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from nanobench.gates.interface import WARNINGS, Case, Finding
-from nanobench.gates.names import Added, added_lines, names_in, names_of_code, unknown_at
+from nanobench.gates.names import unknown_at, words_in
 from nanobench.model.fields import Document
+from nanobench.symbols.names import Added, added_lines, names_added
 
 THIN = 5
 """Fewer tests that must stay green than this say little about what a patch breaks."""
 
 MAX_NAMED = 20
 """Warnings of a kind that are written down."""
+
+_IMPORT = re.compile(rb"\s*(from\s+\S+\s+)?import\b|.*\brequire\(|\s*(export|\}).*\bfrom\s+['\"]|\s*use\s")
 
 
 class FairnessGate:
@@ -25,8 +29,7 @@ class FairnessGate:
 
     def check(self, case: Case) -> Finding:
         """Compare what tests demand with what base and statement tell, and look at the targets' shape."""
-        golden = list(added_lines(case.change.golden, where="golden patch"))
-        introduced = unknown_at(case.arena.workspace, _names(golden))
+        introduced = unknown_at(case.arena.workspace, names_added(case.change.golden))
         demanded = _demanded(case, introduced)
         told = _told(case, introduced)
         evidence: Document = {
@@ -43,22 +46,20 @@ class FairnessGate:
         return Finding(verdict="pass", evidence=evidence)
 
 
-def _names(lines: Iterable[Added]) -> set[str]:
-    return {name for line in lines for name in names_of_code(line.text)}
-
-
 def _demanded(case: Case, introduced: frozenset[str]) -> list[tuple[str, Added]]:
     """Names of the golden patch that the tests use and nobody was told, each where it first stands."""
-    said = names_in(case.statement)
+    said = words_in(case.statement)
     first: dict[str, Added] = {}
     for line in added_lines(case.change.test, where="test patch"):
-        for name in sorted((names_in(line.text) & introduced) - said):
+        for name in sorted((line.names & introduced) - said):
             first.setdefault(name, line)
     return list(first.items())
 
 
 def _unknown(name: str, line: Added) -> str:
-    how = "imported by the tests, so their whole file asks for it" if line.imports else "used by the tests"
+    # Where an imported name is missing nothing else of the file runs.
+    imported = _IMPORT.match(line.text) is not None
+    how = "imported by the tests, so their whole file asks for it" if imported else "used by the tests"
     return f"{line.place}: {name} is {how}; it is neither in the base nor in the statement"
 
 
@@ -94,7 +95,7 @@ def _told(case: Case, introduced: frozenset[str]) -> Iterator[str]:
     """Where the statement names a file that must be changed, or what only the golden patch introduces."""
     yield from told_files(case.task.id, case.statement, case.required_files)
     for place, line in _lines(case.task.id, case.statement):
-        for name in sorted(names_in(line) & introduced):
+        for name in sorted(words_in(line) & introduced):
             yield f"{place}: names {name}, which only the golden patch introduces"
 
 

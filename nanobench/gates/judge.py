@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from nanobench import leaks
+from nanobench import leaks, symbols
 from nanobench.errors import CannotTell, MachineFailure, NanobenchError
 from nanobench.formats import json
 from nanobench.formats.converter import unstructure
@@ -47,7 +47,7 @@ GATES: tuple[Gate, ...] = (
 )
 """In the order in which they are reported."""
 
-_RULES = (Path(__file__).parent, Path(leaks.__file__).parent)
+_RULES = (Path(__file__).parent, Path(leaks.__file__).parent, Path(symbols.__file__).parent)
 
 
 @frozen(kw_only=True)

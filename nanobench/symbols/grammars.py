@@ -93,7 +93,7 @@ def spoken(grammar: str, text: bytes) -> Iterator[Spoken]:
     while True:
         node = cursor.node
         assert node is not None
-        if node.type in NAMES:
+        if node.type in NAMES or (node.type == "default" and above[-1][0] == "export_statement"):
             yield Spoken(row=node.start_point.row, text=node.text or b"")
         elif node.type in _STRINGS and len(above) > 1:
             place = (above[-2][0], above[-1][1])

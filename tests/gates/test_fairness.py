@@ -10,7 +10,6 @@ from attrs import evolve
 
 from nanobench.gates.fairness import FairnessGate
 from nanobench.gates.interface import Case
-from nanobench.gates.names import names_of_code
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import Trial
 from nanobench.model.result import GradingRecord, Outcome
@@ -18,21 +17,6 @@ from nanobench.model.result import GradingRecord, Outcome
 BASE = {"src/shop.py": "def total(items):\n    return sum(items)\n"}
 GOLDEN = ["def total(items, discount_rate=0):", "    return apply_discount(items, discount_rate)"]
 SEEN = [f"tests/test_old.py::test_{n}" for n in range(6)]
-
-
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        (b"def apply_rate(items, rate_of=0): # nothing new", {"apply_rate", "rate_of"}),
-        (b"    return self.shop.total(items)", {"shop", "total"}),
-        (b"export const openHours: Hours = load(path);", {"openHours", "Hours", "load"}),
-        (b"# a comment about things(that) are = here", set()),
-        (b"  // and another: word", set()),
-        (b"    Some prose of a docstring, even with (brackets)", set()),
-    ],
-)
-def test_names_of_code_are_what_is_defined_called_set_or_taken(line: bytes, names: set[str]) -> None:
-    assert names_of_code(line) == names
 
 
 def patch(path: str, lines: list[str]) -> bytes:

@@ -102,7 +102,18 @@ def test_what_ran_before_a_crash_counts(grade: Grade) -> None:
 def test_a_file_that_cannot_be_collected_is_an_error(grade: Grade) -> None:
     grading = grade({"test_bad.py": "import nothing_like_this\n", "test_good.py": "def test_a(): pass\n"})
     assert grading.outcomes == {"py|test_bad.py": Outcome.ERROR}
-    assert "ModuleNotFoundError" in grading.failures["py|test_bad.py"].message
+    reason = Failure(type="builtins.ModuleNotFoundError", message="No module named 'nothing_like_this'")
+    assert grading.failures == {"py|test_bad.py": reason}
+
+
+@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n1")])
+def test_a_file_that_cannot_be_collected_keeps_what_it_raised(grade: Grade, arguments: tuple[str, ...]) -> None:
+    files = {"test_a.py": "x = 1 +\n", "test_b.py": "class T:\n    def test_a(self): pass\nraise ValueError('now')\n"}
+    grading = grade(files, *arguments)
+    assert {test: failure.type for test, failure in grading.failures.items()} == {
+        "py|test_a.py": "builtins.SyntaxError",
+        "py|test_b.py": "builtins.ValueError",
+    }
 
 
 def test_parametrised_ids_with_odd_characters_stay_apart(grade: Grade) -> None:

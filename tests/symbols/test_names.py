@@ -26,6 +26,7 @@ import type { Shape } from "@scope/shapes";
 const { third, fourth: fifth } = await import("node:path-like");
 type Row = { "quoted-key": string; plain?: number };
 const made = { short, "string-key": 1, method() {}, #hidden: 2 };
+export default made;
 made["looked-up"] = text("no name", `neither ${sixth}`); // nor this
 """
 GO = b"""
@@ -56,7 +57,7 @@ class Basket<T> extends Shelf { @Seen int add(Item item) { return this.inner.pus
         (
             *("typescript", "web/a.ts", TYPESCRIPT),
             "web a first second prices Shape shapes third fourth fifth node:path-like Row quoted-key plain made "
-            "short string-key method #hidden looked-up text sixth",
+            "short string-key method #hidden default looked-up text sixth",
         ),
         ("go", "shop.go", GO, "shop money f fmt Basket Items Item b Add item append Println"),
         ("rust", "src/lib.rs", RUST, "src lib shop Basket prices p l add item Item Total println seen Price cents"),

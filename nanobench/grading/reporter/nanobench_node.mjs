@@ -1,29 +1,36 @@
 // A reporter of Node's own test runner: ids are FILE::SUITE > … > TEST. What it yields is nothing: Node's own "spec"
-// reporter talks to people. A suite is an error of its own only when something else than a test in it failed.
+// reporter talks to people. A suite is an error of its own only when something else than a test in it failed. A file
+// that could not be run is a test named after it; why, only its process said.
 
 import { createRequire } from "node:module";
 
 const { end, identity, test } = createRequire(import.meta.url)("./nanobench_lines.cjs");
 
+const THROWN = /^(?<name>\w*Error)(?: \[\w+\])?: (?<message>.*)/;
+
 export default async function* (source) {
   const open = new Map();
+  const thrown = new Map();
   let failed = false;
   for await (const { type, data } of source) {
     const titles = open.get(data.file) ?? [];
     open.set(data.file, titles);
-    if (type === "test:start") {
+    if (type === "test:stderr") {
+      const found = THROWN.exec(data.message)?.groups;
+      if (found) thrown.set(data.file, found);
+    } else if (type === "test:start") {
       titles.splice(data.nesting, Infinity, data.name);
     } else if (type === "test:pass" || type === "test:fail") {
       const id = identity(data.file ?? "", [...titles.slice(0, data.nesting), data.name].join(" > "));
       failed ||= type === "test:fail" && data.todo === undefined;
-      report(id, type, data);
+      report(id, type, data, thrown.get(data.file));
     }
   }
   end(failed ? 1 : 0);
   yield "";
 }
 
-function report(id, type, { details, skip, todo }) {
+function report(id, type, { details, skip, todo }, printed) {
   const error = details?.error;
   const below = error?.failureType === "subtestsFailed";
   if (details?.type === "suite") {
@@ -31,6 +38,7 @@ function report(id, type, { details, skip, todo }) {
   } else if (skip !== undefined || todo !== undefined) {
     test(id, "skipped");
   } else {
-    test(id, type === "test:pass" ? "passed" : "failed", error?.cause ?? error);
+    const ended = error?.exitCode !== undefined;
+    test(id, type === "test:pass" ? "passed" : "failed", (ended && printed) || (error?.cause ?? error));
   }
 }

@@ -67,9 +67,19 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
     result = yield
     _raised[item.nodeid, call.when] = call.excinfo is not None
     if call.excinfo is not None:
-        kind = call.excinfo.type
-        error = [f"{kind.__module__}.{kind.__qualname__}", _words(call.excinfo.value)]
-        result.get_result().nanobench_error = error
+        result.get_result().nanobench_error = _said(call.excinfo.value)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: Any) -> Generator[None, Any, None]:
+    """Keep them of a file that cannot be collected too: pytest shows a traceback in their place."""
+    result = yield
+    if result.excinfo is None:
+        report = result.get_result()
+        raised = getattr(getattr(report, "call", None), "excinfo", None)
+        if report.failed and raised is not None:
+            told = isinstance(raised.value, collector.CollectError) and raised.value.__cause__
+            report.nanobench_error = _said(told or raised.value)
 
 
 class Reporter:
@@ -124,6 +134,11 @@ def _error(report: Any) -> tuple[str, str]:
         return _plain(known[0])[:LIMIT], _plain(known[1])[:LIMIT]
     crash = getattr(report.longrepr, "reprcrash", None)
     return "", _plain(crash.message if crash else str(report.longrepr))[:LIMIT]
+
+
+def _said(error: BaseException) -> list[str]:
+    kind = type(error)
+    return [f"{kind.__module__}.{kind.__qualname__}", _words(error)]
 
 
 def _words(error: BaseException) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from nanobench.model.result import Failure
 from nanobench.scoring.errors.error import OTHER, Error, Rule, first, interface, missing
 
 _COMPILER = (
     *missing(
-        r"cannot find symbol\n\s*symbol:\s+(?:<[^>\n]*>\s*)?(?:@?[a-z]+ +)*(?:<[^>\n]*>)?(?P<symbol>[\w$]+)",
+        r"cannot find symbol\n\s*symbol:\s+(?:@?[a-z]+ +)*(?:<[^>\n]*>)?(?P<symbol>[\w$]+)",
         r"cannot find symbol",
         r"package (?:[\w$]+\.)*(?P<symbol>[\w$]+) does not exist",
     ),
@@ -30,7 +29,8 @@ _COMPILER = (
         r"wrong number of type arguments",
         r"type argument .*? is not within bounds of ",
         r"incomparable types",
-        r"constructor \S+ in .*? cannot be applied",
+        r"unexpected type",
+        r"for-each not applicable to expression type",
     ),
 )
 _RUNTIME: dict[str, tuple[Rule, ...]] = {
@@ -46,9 +46,9 @@ _RUNTIME: dict[str, tuple[Rule, ...]] = {
     ),
 }
 _PLACED = re.compile(r"(?:\[ERROR\] )?\S{1,1000}?\.java:(?:\[\d{1,9},\d{1,9}\]|\d{1,9}:)(?: error:)? (?P<message>.*)")
-_PREFIX = re.compile(r"\[ERROR\] ?")
 _THROWN = re.compile(
-    r"(?:\[ERROR\] +)?(?:Caused by: )?(?P<type>[\w$.]{1,300}(?:Error|Exception))(?:: (?P<message>.*))?$"
+    r"(?:\[ERROR\] +)?(?:Exception in thread \"[^\"]{1,100}\" |Caused by: )?"
+    r"(?P<type>[\w$.]{1,300}(?:Error|Exception))(?:: (?P<message>.*))?$"
 )
 
 
@@ -60,12 +60,13 @@ def error_of(failure: Failure) -> Error:
 
 
 def printed(lines: Sequence[str]) -> Iterator[Error]:
-    """Every error of the compiler, with the symbol from the line below it; and what was thrown."""
-    for line, below in pairwise((*lines, "")):
+    """Every error of the compiler, with its symbol from one of the next lines; and what was thrown."""
+    for number, line in enumerate(lines):
         placed = _PLACED.match(line)
         thrown = _THROWN.match(line)
         if placed:
-            yield first(_COMPILER, f"{placed['message']}\n{below}") or OTHER
+            symbol = next((below for below in lines[number + 1 : number + 5] if "symbol: " in below), "")
+            yield first(_COMPILER, f"{placed['message']}\n{symbol}") or OTHER
         elif thrown:
             yield _thrown(thrown["type"], thrown["message"] or "")
 

@@ -49,11 +49,9 @@ _WORDS: dict[str, tuple[Rule, ...]] = {
         rf"No matching export in .*? for import {_QUOTED}",
         rf"\[vitest\] No {_QUOTED} export is defined on ",
         r"Property `(?P<symbol>[^`]+)` does not exist in the provided object",
+        rf"The property {_QUOTED} is not defined on the object",
     ),
 }
-_ALL = tuple(rule for rules in _WORDS.values() for rule in rules)
-"""For an error that crossed from another process and lost its name."""
-
 _THROWN = re.compile(
     r"\s*(?:Uncaught |Caused by: )?(?P<type>\w{0,100}Error)(?: \[\w{1,100}\])?: (?P<message>.*)", re.DOTALL
 )
@@ -87,4 +85,4 @@ def _thrown(type: str, message: str) -> Error:
     module = first(_MODULES, message)
     if module is not None and module.symbol:
         return evolve(module, symbol=module_name(module.symbol))
-    return first(_WORDS.get(type, () if type.endswith("Error") else _ALL), message) or OTHER
+    return first(_WORDS.get(type, ()), message) or OTHER

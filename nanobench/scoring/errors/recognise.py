@@ -54,15 +54,15 @@ def error_of(language: str, failure: Failure) -> Error:
 
 
 def compiler_errors(language: str, output: bytes) -> tuple[Error, ...]:
-    """The missing names and mismatches that a command printed, in order, each once: of a compiler all of them, of a
-    runtime those that a traceback ended with. Any bytes will do."""
+    """The missing names and mismatches that a command printed, in order and as often as it did: of a compiler all of
+    them, of a runtime those that a traceback ended with. Any bytes will do."""
     known = _LANGUAGES.get(language)
     if known is None:
         return ()
     text = _COLOUR.sub("", output[-MAX_OUTPUT:].decode("utf-8", "replace"))
     lines = [line[:MAX_LINE] for line in text.splitlines()]
     told = (error for error in known.printed(lines) if error.kind != "other")
-    return tuple(islice(dict.fromkeys(told), MAX_ERRORS))
+    return tuple(islice(told, MAX_ERRORS))
 
 
 def failure_of(test: str, failures: Mapping[str, Failure]) -> Failure | None:

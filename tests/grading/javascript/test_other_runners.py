@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from nanobench.grading.suites import Grading
-from nanobench.model.result import Outcome
+from nanobench.model.result import Failure, Outcome
 
 pytestmark = pytest.mark.network
 
@@ -85,7 +85,7 @@ def test_jest_every_kind_of_outcome(run: Run) -> None:
         "b.test.js::": "error",
     }
     assert ending(grading) == (1, True, None)
-    assert grading.failures["js|a.test.js::throws"].message.startswith("wrong")
+    assert grading.failures["js|a.test.js::throws"] == Failure(type="TypeError", message="wrong")
 
 
 NODE_TEST = """
@@ -137,4 +137,5 @@ def test_nodes_own_runner_through_npm_and_a_file_that_breaks(run: Run) -> None:
     files = {"package.json": '{"scripts": {"test": "node --test"}}', "a.test.mjs": "throw new Error('at once');\n"}
     grading = run("node-test", files, "npm", "test")
     assert Outcome.PASSED not in grading.outcomes.values()
+    assert set(grading.failures.values()) == {Failure(type="Error", message="at once")}
     assert ending(grading)[0] == 1

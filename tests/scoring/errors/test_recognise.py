@@ -29,11 +29,11 @@ def test_an_assertion_that_quotes_an_error_is_none(type: str, kind: str) -> None
     assert error_of("javascript", failure(type, "TypeError: total is not a function")).kind == kind
 
 
-def test_each_error_of_an_output_is_told_once_and_in_order() -> None:
+def test_missing_names_and_mismatches_of_an_output_are_told_in_order() -> None:
     output = (
         b"a.go:1:1: undefined: Two\na.go:2:1: undefined: One\na.go:3:1: undefined: Two\na.go:4:1: missing return\n"
     )
-    assert [error.symbol for error in compiler_errors("go", output)] == ["Two", "One"]
+    assert [error.symbol for error in compiler_errors("go", output)] == ["Two", "One", "Two"]
 
 
 def test_the_end_of_a_long_output_is_read() -> None:
