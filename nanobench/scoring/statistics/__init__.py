@@ -1,0 +1,5 @@
+"""Statistics, by section 7 of the rules: intervals, paired tests, corrections, and what may be claimed at all.
+
+Pure, and the mathematics is scipy's. The unit of a comparison is the task: repeats of one task are not independent,
+so they collapse to one mean. Random numbers are drawn from a fixed seed: the same results give the same figures.
+"""
