@@ -58,6 +58,8 @@ from nanobench.sources.interface import Trees
 from nanobench.sources.workspace import EPOCH
 from nanobench.store.store import Store
 
+pytest_plugins = ("tests.made",)
+
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
