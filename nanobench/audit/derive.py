@@ -26,7 +26,7 @@ def derive_again(
 
     What this machine's store has judged before is recalled, not run again.
     """
-    for task in sorted({cell.task for cell in bundle.run.cells}):
+    for task in bundle.tasks:
         lock = bundle.task_lock(task).value
         statement = _statement(lock, project)
         if statement is None:

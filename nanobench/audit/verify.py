@@ -71,7 +71,7 @@ def _step(name: str, check: Callable[[], Iterator[str | NanobenchError]]) -> Ste
 
 
 def _check_locks(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
-    for task in sorted({cell.task for cell in bundle.run.cells}):
+    for task in bundle.tasks:
         locked = bundle.task_lock(task)
         bundle.environment_lock(locked.value)
         bundle.harness_lock(locked.value)
@@ -97,7 +97,7 @@ def _made_from(result: CellResult, task: Locked[TaskLock], harness: Locked[Harne
 
 
 def _check_scores(bundle: Bundle) -> Iterator[str | NanobenchError]:
-    for task in sorted({cell.task for cell in bundle.run.cells}):
+    for task in bundle.tasks:
         lock = bundle.task_lock(task).value
         for result in _results(bundle, task):
             try:
@@ -125,7 +125,7 @@ def _contract(bundle: Bundle, result: CellResult) -> Contract:
 
 
 def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
-    for task in sorted({cell.task for cell in bundle.run.cells}):
+    for task in bundle.tasks:
         lock = bundle.task_lock(task).value
         online = online_for(bundle, task, audit.project, audit.online)
         place = locked_arena(locks_of(bundle, lock, audit.project), online=online, bench=audit.bench)

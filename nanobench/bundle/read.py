@@ -13,10 +13,12 @@ from attrs import frozen
 
 from nanobench.bundle.write import MANIFEST, RUN, blob_name, blobs_of, cell_name
 from nanobench.errors import MAX_DETAILS, NanobenchError, Refused
+from nanobench.formats.converter import structure
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import read_json, read_lock
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.result import BundleManifest, Cause, Cell, CellResult, RunManifest
+from nanobench.model.task import Task
 from nanobench.project.files import L, Locked
 from nanobench.sources.quoting import display
 from nanobench.store.plain_file import read_below
@@ -58,6 +60,16 @@ class Bundle:
         """The bundle's own copy of a task's lock; the run must have named its digest."""
         found = self._lock(f"{task}.lock.toml", TaskLock)
         return _same(found, self.run.locks.get(task, ""), f"{self.root}/{RUN}: locks.{task}")
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The ids of the tasks that were planned."""
+        return tuple(sorted({cell.task for cell in self.run.cells}))
+
+    def task(self, task: str) -> Task:
+        """The spec that a task was locked from."""
+        lock = self.task_lock(task)
+        return structure(lock.value.original, Task, where=f"{lock.path}: original")
 
     def environment_lock(self, lock: TaskLock) -> Locked[EnvironmentLock]:
         """The environment lock that a task lock names; its bytes must be the named ones."""

@@ -17,6 +17,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from nanobench import __version__
+from nanobench.bundle.write import MANIFEST
 from nanobench.cli.talk import Talk, printable
 from nanobench.ecosystems.online import Online
 from nanobench.errors import MachineFailure, Misuse, NanobenchError
@@ -87,6 +88,19 @@ def project_if_any(path: Path | None) -> Project | None:
         if path is not None:
             raise
         return None
+
+
+def bundle(path: Path) -> Path:
+    """The folder that a user gives as a bundle.
+
+    Raises:
+        Misuse: ``NB_NO_BUNDLE`` when it is none.
+    """
+    if not (path / MANIFEST).is_file():
+        raise Misuse(
+            "NB_NO_BUNDLE", f"there is no {MANIFEST}", where=str(path), hint="give the folder that `run` wrote"
+        )
+    return path
 
 
 def store(path: Path | None) -> Store:

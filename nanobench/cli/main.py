@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from nanobench import __version__
-from nanobench.cli import build, doctor, gates, lock, run, selftest, shell, storage, task, verify
+from nanobench.cli import build, compare, doctor, gates, lock, run, selftest, shell, storage, task, verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,6 +29,7 @@ app.command()(build.build)
 app.command()(build.fetch)
 app.command()(run.run)
 app.command()(verify.verify)
+app.command()(compare.compare)
 app.add_typer(task.app, name="task")
 app.add_typer(storage.app, name="store")
 app.command()(shell.shell)

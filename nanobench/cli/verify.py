@@ -10,9 +10,7 @@ import typer
 from nanobench.audit.steps import exit_code
 from nanobench.audit.verify import Audit
 from nanobench.audit.verify import verify as verify_bundle
-from nanobench.bundle.write import MANIFEST
 from nanobench.cli import common
-from nanobench.errors import Misuse
 from nanobench.sandbox.choose import EngineName
 
 
@@ -35,14 +33,11 @@ def verify(
 
         nanobench verify ./published --project ~/nanobench --json
     """
-    if not (bundle / MANIFEST).is_file():
-        raise Misuse(
-            "NB_NO_BUNDLE", f"there is no {MANIFEST}", where=str(bundle), hint="give the folder that `run` wrote"
-        )
+    folder = common.bundle(bundle).absolute()
     with common.network(offline=offline) as online:
         bench = common.untried_workbench(store, engine)
         audit = Audit(project=common.project_if_any(project), bench=bench, online=online)
-        steps = verify_bundle(bundle.absolute(), audit)
+        steps = verify_bundle(folder, audit)
     lines = [line for s in steps for line in (f"{s.name:<8} {s.verdict}", *map(_indented, s.reasons))]
     code = exit_code(steps)
     document = {
