@@ -10,7 +10,7 @@ from nanobench.gateway.budget import Budget, Meter
 from nanobench.gateway.dialects import DIALECTS, is_asked
 from nanobench.gateway.exchange import OWN_FAULTS, Exchange, Fault
 from nanobench.gateway.request import ChatRequest, read_request
-from nanobench.gateway.scripted.behaviours import BEHAVIOURS
+from nanobench.gateway.scripted.behaviours import BEHAVIOURS, part_of
 from nanobench.harness.tools import unlike
 from nanobench.model.profile import Profile
 from nanobench.model.result import Cell, ProviderFacts, RunManifest
@@ -55,8 +55,8 @@ class Asked:
         provider, model = self._facts, self.cell.model
         for other in sorted(self.models - {model}):
             yield f"model: the cell is of {model}, its transcript asks for {other:.200}"
-        if provider.kind == "scripted" and provider.name not in BEHAVIOURS:
-            yield f"provider.kind: published scripted, and no script is called {provider.name}"
+        if provider.kind == "scripted" and (part := part_of(provider.name, model)) not in BEHAVIOURS:
+            yield f"provider.kind: published scripted, and no script is called {part}"
         if self.other_kind:
             yield f"provider.kind: published {provider.kind}, the transcript speaks to another"
         yield from self._other_tools()

@@ -149,7 +149,8 @@ class Bundle:
         except NanobenchError as error:
             yield f"{name}: {error.message}"
             return
-        if result.cause in (Cause.COST_BUDGET, Cause.NOT_RUN) and self.run.budgets.max_cost is None:
+        unbound = self.run.budgets.max_cost is None and self.run.provider_of(cell).kind != "scripted"
+        if unbound and result.cause in (Cause.COST_BUDGET, Cause.NOT_RUN):
             yield f"{name}: ended with {result.cause}, though the run's cost had no bound"
         for digest in blobs_of(result.blobs):
             if blob_name(digest) not in self.manifest.files:

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from nanobench.errors import CannotTell, Misuse
 from nanobench.formats.documents import read_spec
-from nanobench.gateway.scripted.behaviours import BEHAVIOURS
+from nanobench.gateway.scripted.behaviours import BEHAVIOURS, SCRIPTED, SOLOISTS
 from nanobench.gateway.upstream import Secret, Upstream
 from nanobench.model.fields import FieldError
 from nanobench.model.matrix import Chosen
@@ -67,12 +67,14 @@ def provider_of(asked: Asked, *, folder: Path) -> Provider:
     """
     if asked.base_url is not None:
         return _endpoint(_ad_hoc(asked.name or AD_HOC, asked.base_url), asked, folder)
-    if asked.name in BEHAVIOURS:
+    if asked.name == SCRIPTED:
+        return Scripted(models=_parts(asked.models))
+    if asked.name in SOLOISTS:
         return Scripted(behaviour=asked.name, models=asked.models or (asked.name,))
     entries = _entries(asked.file or folder / FILE, wanted=asked.file is not None)
     if asked.name in entries:
         return _endpoint(entries[asked.name], asked, folder)
-    known = ", ".join((*sorted(BEHAVIOURS), *sorted(entries)))
+    known = ", ".join((*SOLOISTS, SCRIPTED, *sorted(entries)))
     hint = f"one of {known}; or give --base-url and --model, or an entry in {FILE}"
     message = f"no provider {asked.name!r}" if asked.name else "name a provider"
     raise Misuse("NB_USAGE", message, where="--provider", hint=hint)
@@ -92,6 +94,15 @@ def check_reach(providers: Iterable[ProviderFacts]) -> None:
             raise CannotTell(
                 "NB_UNREACHABLE", f"no connection to the provider: {why}", where=facts.base_url, hint=hint
             )
+
+
+def _parts(models: tuple[str, ...]) -> tuple[str, ...]:
+    """The behaviours that were asked for, or all."""
+    for model in models:
+        if model not in BEHAVIOURS:
+            known = f"one of {', '.join(BEHAVIOURS)}"
+            raise Misuse("NB_USAGE", f"no scripted behaviour {model!r:.80}", where="--model", hint=known)
+    return models or tuple(BEHAVIOURS)
 
 
 def _ad_hoc(name: str, base_url: str) -> ProviderEntry:

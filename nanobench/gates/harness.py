@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nanobench.errors import MachineFailure
 from nanobench.gates.interface import Case, Finding, judged
-from nanobench.gateway.scripted.behaviours import scripted_provider
+from nanobench.gateway.scripted.behaviours import nop
 from nanobench.gateway.upstream import Pins
 from nanobench.grading.trial import fresh_workspace
 from nanobench.harness.closure import ENTRY, MOUNT, NODE
@@ -71,6 +71,8 @@ def _version(case: Case, scratch: Path) -> str:
 
 
 def _idle_run(case: Case, scratch: Path) -> Session:
+    from nanobench.gateway.scripted.provider import ScriptedProvider  # its server is slow to load
+
     seat = Seat(
         engine=case.bench.engine,
         trees=case.image.trees,
@@ -82,6 +84,6 @@ def _idle_run(case: Case, scratch: Path) -> Session:
     workspace = fresh_workspace(case.image.workspace, scratch / "workspace")
     case.bench.engine.own(workspace)
     call = invocation(case.statement.decode("utf-8"), provider=_PROVIDER, model=_PROVIDER)
-    with scripted_provider(_PROVIDER, b"") as provider:
+    with ScriptedProvider(_PROVIDER, nop) as provider:
         pins = Pins(model=_PROVIDER)
         return run_agent(seat, call, provider.upstream, workspace, pins=pins, scratch=scratch)

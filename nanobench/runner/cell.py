@@ -23,6 +23,7 @@ from nanobench.image.workbench import Workbench
 from nanobench.model.profile import Profile
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
 from nanobench.runner.providers import Provider
+from nanobench.runner.rehearsal import scene_of
 from nanobench.runner.stage import Stage
 from nanobench.scoring.causes import no_model_usage, policy
 from nanobench.scoring.score import score
@@ -42,6 +43,7 @@ def attempt_cell(
     holds this one. Faults that are not the agent's become causes, not exceptions.
 
     Raises:
+        Refused: ``NB_PART`` when a scripted provider has no part in this task.
         MachineFailure: nothing more can run here (no engine, no space); the cell stays pending.
     """
     with bench.store.scratch("cell") as scratch:
@@ -50,7 +52,7 @@ def attempt_cell(
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
         bench.engine.own(workspace)  # the store may be one that another user filled
         arm = provider.facts.arm
-        with provider.upstream(stage.place.change) as upstream:
+        with provider.upstream(scene_of(stage, bench), cell.model) as upstream:
             call = invocation(
                 _prompt(stage, cell),
                 provider=cell.provider,

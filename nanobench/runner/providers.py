@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 from attrs import field, frozen
 
-from nanobench.gateway.scripted.behaviours import scripted_provider
+from nanobench.gateway.scripted.behaviours import SCRIPTED, part_of, scripted_provider
+from nanobench.gateway.scripted.scene import Scene
 from nanobench.gateway.upstream import Upstream
 from nanobench.model.provider import Arm, ModelPrice
 from nanobench.model.result import ProviderFacts
-from nanobench.sources.change import Change
 
 
 @frozen(kw_only=True)
@@ -37,18 +38,20 @@ class Endpoint:
         )
 
     @contextmanager
-    def upstream(self, solution: Change) -> Iterator[Upstream]:
+    def upstream(self, scene: Scene, model: str) -> Iterator[Upstream]:
         """The same address for every cell."""
-        del solution  # no provider but a scripted one is ever told it
+        del scene, model  # no provider but a scripted one is ever told the solution
         yield self.address
 
 
 @frozen(kw_only=True)
 class Scripted:
-    """A scripted behaviour; each cell has a server of its own."""
+    """Plays one behaviour for every model, or (``behaviour`` is :data:`SCRIPTED`) the one that the model is called.
+    Each cell has a server of its own."""
 
-    behaviour: str
+    behaviour: str = SCRIPTED
     models: tuple[str, ...]
+    _casting: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
     @property
     def facts(self) -> ProviderFacts:
@@ -56,9 +59,15 @@ class Scripted:
         return ProviderFacts(name=self.behaviour, kind="scripted", models=self.models)
 
     @contextmanager
-    def upstream(self, solution: Change) -> Iterator[Upstream]:
-        """A server that acts the part for one task's solution."""
-        with scripted_provider(self.behaviour, solution.golden, said=solution.said) as provider:
+    def upstream(self, scene: Scene, model: str) -> Iterator[Upstream]:
+        """A server that acts the part in one task.
+
+        Raises:
+            Refused: ``NB_PART`` when the part does not fit the task.
+        """
+        with self._casting:  # one after the other, so that nothing is rehearsed twice
+            provider = scripted_provider(part_of(self.behaviour, model), scene)
+        with provider:
             yield provider.upstream
 
 

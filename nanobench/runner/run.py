@@ -12,7 +12,7 @@ from threading import Lock
 from attrs import evolve, field, frozen
 
 from nanobench.bundle.write import blobs_of, write_bundle
-from nanobench.errors import MachineFailure
+from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.documents import dump_lock
 from nanobench.gateway.budget import Budget, Purse
 from nanobench.image.workbench import Workbench
@@ -108,6 +108,11 @@ class Run:
                 bench=self.bench,
                 profile=profile,
             )
+        except Refused as error:
+            if error.code != "NB_PART":
+                raise
+            attempt = Attempt(number=number, cause=Cause.NOT_RUN, detail=error.message)
+            return failed_cell(stage, cell, provider, attempt, bench=self.bench)
         except MachineFailure as error:
             cause = Cause.INTERRUPTED if error.code == "NB_INTERRUPTED" else Cause.ENGINE
             attempt = Attempt(number=number, cause=cause, detail=str(error)[:500])

@@ -70,7 +70,7 @@ def with_hunks(section: Section, hunks: Sequence[Hunk], base: bytes) -> bytes:
     """
     if not hunks:
         return b""
-    content = _applied(hunks, base)
+    content = applied(hunks, base)
     blob = sha1(b"blob %d\0" % len(content) + content).hexdigest().encode()  # noqa: S324 (git's own)
     head = section.data[: section.data.index(b"\n@@ ") + 1]
     if section.change != "delete":
@@ -80,6 +80,19 @@ def with_hunks(section: Section, hunks: Sequence[Hunk], base: bytes) -> bytes:
         parts.append(_rendered(hunk, shift))
         shift += hunk.count(b"+") - hunk.count(b"-")
     return b"".join(parts)
+
+
+def applied(hunks: Sequence[Hunk], base: bytes) -> bytes:
+    """The content that the hunks make of ``base``, for which they are."""
+    lines = base.split(b"\n")
+    before = [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    after: list[bytes] = []
+    at = 0
+    for hunk in hunks:
+        start = hunk.old - (hunk.count(b" -") > 0)
+        after += (*before[at:start], *_new_side(hunk))
+        at = start + hunk.count(b" -")
+    return b"".join((*after, *before[at:]))
 
 
 def _hunk(lines: Sequence[bytes]) -> Hunk:
@@ -106,18 +119,6 @@ def _rendered(hunk: Hunk, shift: int) -> bytes:
 
 def _side(start: int, count: int) -> bytes:
     return b"%d" % start if count == 1 else b"%d,%d" % (start, count)
-
-
-def _applied(hunks: Sequence[Hunk], base: bytes) -> bytes:
-    lines = base.split(b"\n")
-    before = [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    after: list[bytes] = []
-    at = 0
-    for hunk in hunks:
-        start = hunk.old - (hunk.count(b" -") > 0)
-        after += (*before[at:start], *_new_side(hunk))
-        at = start + hunk.count(b" -")
-    return b"".join((*after, *before[at:]))
 
 
 def _new_side(hunk: Hunk) -> Iterator[bytes]:

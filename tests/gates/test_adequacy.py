@@ -6,9 +6,10 @@ from typing import Any
 
 from attrs import evolve
 
-from nanobench.gates.adequacy import AdequacyGate, left_out, mutants
+from nanobench.gates.adequacy import AdequacyGate, mutants
 from nanobench.gates.interface import Case
 from nanobench.sources.patch import sections
+from nanobench.sources.variants import left_out
 
 GAP = "".join(f"# {n}\n" for n in range(9))
 BASE = {"shop.py": f"def price():\n    return 1\n\n{GAP}\ndef open_at(hour):\n    return True\n"}
@@ -39,8 +40,9 @@ def test_what_no_test_notices_is_listed_and_a_test_for_it_helps(toy_case: Any) -
 
 
 def test_the_broken_solutions_are_bounded_and_the_same_everywhere(case: Case) -> None:
-    hunks, wrong = list(left_out(case)), list(mutants(case))
-    assert hunks == list(left_out(case))
+    known = (case.change.golden, case.arena.workspace, case.task.paths)
+    hunks, wrong = list(left_out(*known)), list(mutants(case))
+    assert hunks == list(left_out(*known))
     assert len({variant.patch for variant in (*hunks, *wrong)}) == len(hunks) + len(wrong)
     for variant in (*hunks, *wrong):
         assert variant.patch != case.change.golden

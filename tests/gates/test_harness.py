@@ -5,21 +5,17 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from nanobench.gates import harness
 from nanobench.gates.harness import HarnessGate
 from nanobench.gates.interface import Case
-from nanobench.gateway.scripted import behaviours
-from nanobench.gateway.scripted.reply import Messages, Reply, Script, ToolCall
+from nanobench.gateway.scripted.reply import Messages, Reply, ToolCall
 from nanobench.model.fields import Digest
 
 
-def meddling(_: bytes, said: str | None) -> Script:
+def meddling(messages: Messages) -> Reply:
     """Writes a file before it talks."""
-
-    def script(messages: Messages) -> Reply:
-        call = ToolCall(name="write_file", arguments={"path": "meddled.txt", "content": "x"})
-        return Reply(text="done") if any(m.get("role") == "tool" for m in messages) else Reply(calls=(call,))
-
-    return script
+    call = ToolCall(name="write_file", arguments={"path": "meddled.txt", "content": "x"})
+    return Reply(text="done") if any(m.get("role") == "tool" for m in messages) else Reply(calls=(call,))
 
 
 def test_the_locked_agent_passes_and_the_evidence_is_the_same_everywhere(case: Case) -> None:
@@ -39,7 +35,7 @@ def test_the_locked_agent_passes_and_the_evidence_is_the_same_everywhere(case: C
 def test_another_version_a_changed_file_and_a_hidden_required_file_are_three_reasons(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(behaviours.BEHAVIOURS, "nop", meddling)
+    monkeypatch.setattr(harness, "nop", meddling)
     build = evolve(case.harness.original, tarball=Digest(f"sha256:{'0' * 64}"))
     locked = evolve(case.harness, nanocoder="1.31.0", original=build)
     task = evolve(case.task, required_files=("unidiff/patch.py", ".mcp.json"))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nanobench.gateway.scripted.behaviours import scripted_provider
+from nanobench.gateway.scripted.behaviours import nop
+from nanobench.gateway.scripted.provider import ScriptedProvider
 
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 THIS = "make test\n"
@@ -44,7 +45,7 @@ def test_every_command_works(name: str, texts: dict[str, str], copy: Path, envir
     found = blocks(texts[name])
     if not found:
         return
-    with scripted_provider("nop", b"") as provider:  # in the place of a model that would listen on a known port
+    with ScriptedProvider("nop", nop) as provider:  # in the place of a model that would listen on a known port
         script = "\n".join(["set -eu", *found]).replace(OLLAMA, provider.upstream.base_url)
         command = ["bash", "-o", "pipefail", "-v", "-c", script]
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=1700)

@@ -11,7 +11,8 @@ from attrs import evolve
 from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.documents import read_json
 from nanobench.gateway.budget import Budget
-from nanobench.gateway.scripted.behaviours import scripted_provider
+from nanobench.gateway.scripted.behaviours import nop
+from nanobench.gateway.scripted.provider import ScriptedProvider
 from nanobench.gateway.upstream import Pins
 from nanobench.grading.trial import fair_trial, fresh_workspace
 from nanobench.harness.invocation import invocation
@@ -36,7 +37,7 @@ def session(stage: Stage, seat: Seat, bench: Workbench, tmp_path_factory: pytest
     workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
     bench.engine.own(workspace)
     call = invocation("Do nothing.", provider="nop", model="nop")
-    with scripted_provider("nop", b"") as provider:
+    with ScriptedProvider("nop", nop) as provider:
         return run_agent(seat, call, provider.upstream, workspace, pins=Pins(), scratch=scratch)
 
 

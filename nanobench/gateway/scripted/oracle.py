@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
+from collections.abc import Callable
 
 from nanobench.gateway.scripted.patch import Creation, Deletion, Edit, Hunk, Section, sections
-from nanobench.gateway.scripted.reply import Messages, Reply, Script, ToolCall, turn_of
+from nanobench.gateway.scripted.reply import Messages, Reply, ToolCall, turn_of
 
 _CALLS_A_TURN = 8
 _TURNS = 100
@@ -32,7 +33,7 @@ Shown = dict[str, str]
 """Path → what ``read_file`` returned for it."""
 
 
-def oracle(patch: bytes, said: str | None = None) -> Script:
+def oracle(patch: bytes, said: str | None = None) -> Callable[[Messages], Reply]:
     """The script that turns the base tree into the golden tree, and says at its end what is to be said."""
     parts = sections(patch)
     reads = tuple(_call("read_file", path=part.path) for part in parts if isinstance(part, Edit))

@@ -8,11 +8,14 @@ from types import TracebackType
 from aiohttp import web
 
 from nanobench.formats import json
-from nanobench.gateway.scripted.reply import Script, events, turn_of
+from nanobench.gateway.scripted.reply import END, Failure, Reply, Script, events, turn_of
 from nanobench.gateway.serving import ServingThread
 from nanobench.gateway.upstream import Upstream
+from nanobench.model.fields import Document
 
 _MAX_REQUEST = 64 << 20
+_AT_ONCE = {"retry-after-ms": "1"}
+"""A client that asks again does so without waiting."""
 
 
 class ScriptedProvider:
@@ -46,9 +49,21 @@ class ScriptedProvider:
                 raise ValueError("only streams are answered, and messages are objects")
         except (ValueError, LookupError, TypeError) as error:
             return web.json_response({"error": {"message": str(error), "type": "invalid_request_error"}}, status=400)
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        for event in events(self._script(messages), asked, turn=turn_of(messages)):
-            await response.write(event)
+        reply = self._script(messages)
+        if isinstance(reply, Failure):
+            return web.json_response({"error": reply.error}, status=reply.status, headers=_AT_ONCE)
+        return await _stream(request, reply, asked, turn_of(messages))
+
+
+async def _stream(request: web.Request, reply: Reply, asked: Document, turn: int) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    for event in events(reply, asked, turn=turn):
+        if reply.cut and event == END:
+            break
+        await response.write(event)
+    if reply.cut and request.transport is not None:
+        request.transport.close()
+    else:
         await response.write_eof()
-        return response
+    return response

@@ -16,6 +16,9 @@ from nanobench.model.fields import Document
 Messages = tuple[Document, ...]
 """The ``messages`` of a request: everything said so far."""
 
+END = b"data: [DONE]\n\n"
+"""The last event of a stream."""
+
 _PART = 2048
 """Characters of text or arguments in one event."""
 
@@ -30,13 +33,25 @@ class ToolCall:
 
 @frozen(kw_only=True)
 class Reply:
-    """One turn: prose, tool calls, or both. A turn without calls ends the conversation."""
+    """One turn: prose, tool calls, or both. A turn without calls ends the conversation.
+
+    ``cut``: the connection breaks before its end.
+    """
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
+    cut: bool = False
 
 
-Script = Callable[[Messages], Reply]
+@frozen(kw_only=True)
+class Failure:
+    """The provider answers with an error in place of a turn."""
+
+    status: int
+    error: Document
+
+
+Script = Callable[[Messages], Reply | Failure]
 """A behaviour. It is asked once a request and holds no state, so that a repeated request gets the same reply."""
 
 
@@ -64,7 +79,7 @@ def events(reply: Reply, request: Document, *, turn: int) -> Iterator[bytes]:
     yield event({}, "tool_calls" if reply.calls else "stop")
     if _wants_usage(request):
         yield _event({**head, "choices": [], "usage": _usage(reply, request)})
-    yield b"data: [DONE]\n\n"
+    yield END
 
 
 def _parts(text: str) -> Iterator[str]:
