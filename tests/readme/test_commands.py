@@ -24,6 +24,7 @@ DOCUMENTS = (
     "docs/providers.md",
     "docs/rules.md",
     "docs/security.md",
+    "docs/why-it-failed.md",
     "docs/writing-a-task.md",
 )
 

@@ -6,11 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree
 
+from nanobench.gateway.scripted.behaviours import BEHAVIOURS
+from nanobench.model.label import Label
 from nanobench.model.lock import LOCK_REVISION, LOCK_VERSION, RECIPE
 from nanobench.project.stale import REVISION_GATES
-from nanobench.scoring.causes import POLICIES
+from nanobench.scoring.causes import POLICIES, Denominator
 
 ROOT = Path(__file__).parents[2]
 CODES = re.compile(r"\bNB_[A-Z0-9_]+\b")
@@ -85,6 +88,11 @@ def steps_of_verification() -> list[str]:
     ]
 
 
+def test_the_providers_tell_every_scripted_behaviour(texts: dict[str, str]) -> None:
+    told = [name.strip("`") for name, _ in rows(texts["docs/providers.md"], "Without a model")]
+    assert told == list(BEHAVIOURS)
+
+
 def test_the_house_tells_the_versions_of_locks(texts: dict[str, str]) -> None:
     now = [cells[2] for cells in rows(texts["docs/house.md"], "What lies on disk") if "lock.toml" in cells[0]]
     assert now == [f"version {LOCK_VERSION}, revision {LOCK_REVISION}, recipe {RECIPE}"]
@@ -99,3 +107,9 @@ def test_the_picture_is_one_file_for_narrow_screens_in_light_and_dark() -> None:
     assert "href" not in text and "<script" not in text and "url(http" not in text
     sizes = [float(size) for size in re.findall(r"([\d.]+)px", text)]
     assert min(sizes) >= 11
+
+
+def test_every_label_and_every_class_that_is_not_the_agents_is_explained(texts: dict[str, str]) -> None:
+    first = "".join(re.findall(r"^\| (`[^|]*) \|", texts["docs/why-it-failed.md"], re.MULTILINE))
+    classes = set(Denominator) - {Denominator.VALID}
+    assert sorted(re.findall(r"`(\w+)`", first)) == sorted((*get_args(Label), *classes))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from nanobench.errors import Misuse
 from nanobench.gateway.scripted import changes
 from nanobench.gateway.scripted.oracle import oracle
@@ -23,15 +21,8 @@ SOLOISTS = ("nop", "oracle")
 """Behaviours that are providers of their own too, whatever their model is called."""
 
 
-@frozen(kw_only=True)
-class Behaviour:
-    """One part that can be played: what it does, and its script for a task.
-
-    ``script`` raises ``NB_PART`` for a task that it does not fit.
-    """
-
-    does: str
-    script: Callable[[Scene], Script]
+Part = Callable[[Scene], Script]
+"""The script for a task. Raises ``NB_PART`` for one that has nothing of which it could be made."""
 
 
 def nop(_: Messages) -> Reply:
@@ -45,12 +36,12 @@ def _narrates(scene: Scene) -> Script:
     return lambda _: said
 
 
-def _works(change: Callable[[Scene], bytes]) -> Callable[[Scene], Script]:
+def _works(change: Callable[[Scene], bytes]) -> Part:
     """Carries a change out and says that it is made."""
     return lambda scene: oracle(change(scene))
 
 
-def _fails(failure: Reply | Failure, *, before: Callable[[Scene], Script] | None = None) -> Callable[[Scene], Script]:
+def _fails(failure: Reply | Failure, *, before: Part | None = None) -> Part:
     """The provider fails at once; or after two turns of another script, in which it reads and edits."""
 
     def cast(scene: Scene) -> Script:
@@ -74,45 +65,27 @@ _REFUSED = _error(401, "Incorrect API key provided.", "invalid_api_key")
 _BROKEN = _error(500, "The server had an error.", "server_error")
 _CUT = Reply(text="I begin with", cut=True)
 
-BEHAVIOURS: dict[str, Behaviour] = {
-    "oracle": Behaviour(
-        does="carries out the known solution",
-        script=lambda scene: oracle(scene.change.golden, scene.change.said),
-    ),
-    "nop": Behaviour(does="does nothing, and says so", script=lambda _: nop),
-    "narrate": Behaviour(does="says that it made the change, and made none", script=_narrates),
-    "elsewhere": Behaviour(
-        does="writes a file that is not asked for, and no other", script=_works(changes.elsewhere)
-    ),
-    "comment": Behaviour(does="adds a comment to a required file", script=_works(changes.comment)),
-    "hallucinate": Behaviour(
-        does="makes the change with calls of a function that is nowhere", script=_works(changes.with_unknown_call)
-    ),
-    "wrong-layer": Behaviour(
-        does="makes the change with calls that a function does not take", script=_works(changes.with_mistyped_call)
-    ),
-    "half": Behaviour(
-        does="leaves out a part of the change, so that at least half of the target tests pass",
-        script=_works(changes.half),
-    ),
-    "one-language": Behaviour(
-        does="makes the change in one language of two, that with fewer target tests",
-        script=_works(changes.one_language),
-    ),
-    "regression": Behaviour(does="makes the change and breaks a test that passed", script=_works(changes.regression)),
-    "tamper": Behaviour(does="ends the tests before they can fail", script=_works(changes.with_exit)),
-    "turn-cap": Behaviour(does="lists a folder again and again", script=lambda _: _never_ends),
-    "context": Behaviour(does="finds its context full at once", script=_fails(_FULL)),
-    "context-after-edit": Behaviour(
-        does="finds its context full after it has added a comment",
-        script=_fails(_FULL, before=_works(changes.comment)),
-    ),
-    "rate-limit": Behaviour(does="meets a rate limit that stays", script=_fails(_LIMITED)),
-    "refused": Behaviour(does="is refused by its provider", script=_fails(_REFUSED)),
-    "failing": Behaviour(does="has a provider that fails", script=_fails(_BROKEN)),
-    "dropped": Behaviour(does="loses the connection amid every answer", script=_fails(_CUT)),
+BEHAVIOURS: dict[str, Part] = {
+    "oracle": lambda scene: oracle(scene.change.golden, scene.change.said),
+    "nop": lambda _: nop,
+    "narrate": _narrates,
+    "elsewhere": _works(changes.elsewhere),
+    "comment": _works(changes.comment),
+    "hallucinate": _works(changes.with_unknown_call),
+    "wrong-layer": _works(changes.with_mistyped_call),
+    "half": _works(changes.half),
+    "one-language": _works(changes.one_language),
+    "regression": _works(changes.regression),
+    "tamper": _works(changes.with_exit),
+    "turn-cap": lambda _: _never_ends,
+    "context": _fails(_FULL),
+    "context-after-edit": _fails(_FULL, before=_works(changes.comment)),
+    "rate-limit": _fails(_LIMITED),
+    "refused": _fails(_REFUSED),
+    "failing": _fails(_BROKEN),
+    "dropped": _fails(_CUT),
 }
-"""Name → behaviour."""
+"""docs/providers.md says what each does."""
 
 
 def part_of(provider: str, model: str) -> str:
@@ -132,4 +105,4 @@ def scripted_provider(name: str, scene: Scene) -> ScriptedProvider:
     if name not in BEHAVIOURS:
         known = ", ".join(BEHAVIOURS)
         raise Misuse("NB_BEHAVIOUR", f"there is no scripted behaviour {name!r:.80}", hint=f"one of: {known}")
-    return ScriptedProvider(name, BEHAVIOURS[name].script(scene))
+    return ScriptedProvider(name, BEHAVIOURS[name](scene))

@@ -20,11 +20,6 @@ _FILES = 400
 _NOTES = "NOTES-ON-THE-CHANGE.md"
 
 
-def solution(scene: Scene) -> bytes:
-    """All of it."""
-    return scene.change.golden
-
-
 def comment(scene: Scene) -> bytes:
     """A line of comment in the first required file that takes one."""
     for path in scene.required:

@@ -1,0 +1,109 @@
+"""Every scripted behaviour through the real Nanocoder: what it comes to, on tasks in Python and in TypeScript.
+
+Refused keys, servers that fail and rate limits are in test_run_providers.py, broken wires in
+tests/runner/test_ends.py, budgets in test_run_budgets.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from nanobench.gateway.scripted.behaviours import BEHAVIOURS
+from nanobench.project.files import Project
+
+pytestmark = [pytest.mark.network, pytest.mark.timeout(1200)]
+
+PYTHON = ("fixture-single-edit", "hinted")
+TYPESCRIPT = ("fixture-multi-file", "navigation")
+BOTH = ("fixture-two-languages", "navigation")
+ELSEWHERE = {"refused", "failing", "rate-limit", "dropped"}
+"""What is asked several times, and so takes long: other tests have such providers."""
+
+Played = dict[tuple[str, str], Any]
+"""Task and behaviour → its result."""
+
+
+@frozen
+class Row:
+    """What a behaviour comes to in a task."""
+
+    place: tuple[str, str]
+    model: str
+    score: str | None
+    label: str | None
+    cause: str = "finished"
+    signals: frozenset[str] = frozenset()
+
+
+ROWS = (
+    Row(PYTHON, "oracle", "1.0", None),
+    Row(PYTHON, "nop", "0.0", "zero_signal"),
+    Row(PYTHON, "narrate", "0.0", "zero_signal", signals=frozenset({"narrated_without_edit"})),
+    Row(PYTHON, "elsewhere", "0.0", "zero_signal"),
+    Row(PYTHON, "comment", "0.0", "unclassified"),
+    Row(PYTHON, "hallucinate", "0.0", "hallucinated_api"),
+    Row(PYTHON, "wrong-layer", "0.0", "wrong_abstraction_layer"),
+    Row(PYTHON, "half", None, None, "not_run"),
+    Row(PYTHON, "regression", "0.5", "partial_fix_only"),
+    Row(PYTHON, "tamper", "0.0", "grader_tampered", "grader_tampered"),
+    Row(PYTHON, "turn-cap", "0.0", "zero_signal", "turn_cap"),
+    Row(PYTHON, "context", "0.0", "context_window_exceeded", "context"),
+    Row(PYTHON, "context-after-edit", "0.0", "unclassified", "context"),
+    Row(TYPESCRIPT, "elsewhere", "0.0", "insufficient_context_read"),
+    Row(TYPESCRIPT, "comment", "0.1", "unclassified"),
+    Row(TYPESCRIPT, "hallucinate", "0.1", "hallucinated_api"),
+    Row(TYPESCRIPT, "wrong-layer", "0.1", "wrong_abstraction_layer"),
+    Row(TYPESCRIPT, "half", "0.5", "partial_fix_only"),
+    Row(TYPESCRIPT, "regression", "0.5", "partial_fix_only"),
+    Row(TYPESCRIPT, "tamper", "0.0", "grader_tampered", "grader_tampered"),
+    Row(TYPESCRIPT, "context", "0.0", "context_window_exceeded", "context"),
+    Row(TYPESCRIPT, "one-language", None, None, "not_run"),
+    Row(BOTH, "half", "0.5", "partial_fix_only"),
+    Row(BOTH, "one-language", "0.1", "missing_cross_language_change"),
+)
+
+
+@pytest.fixture(scope="module")
+def played(nanobench: Any, repository: Project, tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """Every row, by one command a task."""
+    found: Played = {}
+    for place in (PYTHON, TYPESCRIPT, BOTH):
+        task, mode = place
+        models = [word for row in ROWS if row.place == place for word in ("--model", row.model)]
+        out = tmp_path_factory.mktemp("scripted") / "bundle"
+        where = ("--out", out, "--project", repository.root, "--json")
+        done = nanobench("run", "--locked", task, "--provider", "scripted", "--mode", mode, *models, *where)
+        assert done.code == 0, done.err
+        found |= {(task, result["cell"]["model"]): result for result in done.document["results"]}
+    return found
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{row.place[0]}-{row.model}" for row in ROWS])
+def test_a_behaviour_comes_to_what_the_rules_say(row: Row, played: Played) -> None:
+    result = played[row.place[0], row.model]
+    score = result["score"]["value"] if "score" in result else None
+    assert (result["cause"], score) == (row.cause, row.score), result
+
+
+def test_every_behaviour_is_played() -> None:
+    assert {row.model for row in ROWS} == BEHAVIOURS.keys() - ELSEWHERE
+
+
+def test_a_part_that_does_not_fit_its_task_is_not_run_and_says_why(played: Played) -> None:
+    (attempt,) = played[PYTHON[0], "half"]["attempts"]
+    assert (attempt["cause"], attempt["detail"]) == (
+        "not_run",
+        "without any one hunk of its solution, all of its target tests pass or fewer than half",
+    )
+
+
+def test_half_is_at_least_half_and_a_regression_breaks_what_passed(played: Played) -> None:
+    for place in (TYPESCRIPT, BOTH):
+        score = played[place[0], "half"]["score"]
+        assert score["targets"] <= 2 * score["targets_passed"] < 2 * score["targets"]
+    for place in (PYTHON, TYPESCRIPT):
+        score = played[place[0], "regression"]["score"]
+        assert score["targets_passed"] == score["targets"] and score["broken"]
