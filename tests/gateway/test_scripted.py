@@ -18,7 +18,7 @@ from nanobench.errors import Refused
 from nanobench.gateway.scripted.behaviours import nop
 from nanobench.gateway.scripted.oracle import oracle
 from nanobench.gateway.scripted.provider import ScriptedProvider
-from nanobench.gateway.scripted.reply import Messages, Reply, ToolCall, events, turn_of
+from nanobench.gateway.scripted.reply import Failure, Messages, Reply, ToolCall, events, turn_of
 
 IDENTITY = {
     f"GIT_{who}_{what}": value
@@ -338,3 +338,14 @@ def test_many_providers_serve_side_by_side() -> None:
 def test_a_request_that_is_no_chat_stream_is_a_bad_request(body: bytes) -> None:
     with ScriptedProvider("nop", nop) as provider:
         assert httpx.post(f"{provider.upstream.base_url}/chat/completions", content=body).status_code == 400
+
+
+def test_a_turn_that_is_cut_breaks_the_connection_and_a_failure_is_the_providers_own() -> None:
+    body = {"model": "m", "messages": [], "stream": True}
+    cut = ScriptedProvider("cut", lambda _: Reply(text="I begin", cut=True))
+    with cut as provider, pytest.raises(httpx.RemoteProtocolError):
+        httpx.post(f"{provider.upstream.base_url}/chat/completions", json=body)
+    with ScriptedProvider("full", lambda _: Failure(status=429, error={"message": "slow down"})) as provider:
+        answer = httpx.post(f"{provider.upstream.base_url}/chat/completions", json=body)
+    assert (answer.status_code, answer.json()) == (429, {"error": {"message": "slow down"}})
+    assert answer.headers["retry-after-ms"] == "1"

@@ -8,7 +8,7 @@ from types import TracebackType
 from aiohttp import web
 
 from nanobench.formats import json
-from nanobench.gateway.scripted.reply import END, Failure, Reply, Script, events, turn_of
+from nanobench.gateway.scripted.reply import Failure, Reply, Script, events, turn_of
 from nanobench.gateway.serving import ServingThread
 from nanobench.gateway.upstream import Upstream
 from nanobench.model.fields import Document
@@ -59,8 +59,6 @@ async def _stream(request: web.Request, reply: Reply, asked: Document, turn: int
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     for event in events(reply, asked, turn=turn):
-        if reply.cut and event == END:
-            break
         await response.write(event)
     if reply.cut and request.transport is not None:
         request.transport.close()

@@ -16,9 +16,6 @@ from nanobench.model.fields import Document
 Messages = tuple[Document, ...]
 """The ``messages`` of a request: everything said so far."""
 
-END = b"data: [DONE]\n\n"
-"""The last event of a stream."""
-
 _PART = 2048
 """Characters of text or arguments in one event."""
 
@@ -61,7 +58,8 @@ def turn_of(messages: Messages) -> int:
 
 
 def events(reply: Reply, request: Document, *, turn: int) -> Iterator[bytes]:
-    """The server-sent events of ``reply``, ended by ``[DONE]``; usage only where the request asks for it."""
+    """The server-sent events of ``reply``, ended by ``[DONE]`` unless it is cut; usage only where the request asks
+    for it."""
     head = {"id": f"chatcmpl-{turn}", "object": "chat.completion.chunk", "created": 0, "model": request.get("model")}
 
     def event(delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -76,10 +74,12 @@ def events(reply: Reply, request: Document, *, turn: int) -> Iterator[bytes]:
         yield event({"tool_calls": [start]})
         for part in _parts(json.dumps(call.arguments)):
             yield event({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
+    if reply.cut:
+        return
     yield event({}, "tool_calls" if reply.calls else "stop")
     if _wants_usage(request):
         yield _event({**head, "choices": [], "usage": _usage(reply, request)})
-    yield END
+    yield b"data: [DONE]\n\n"
 
 
 def _parts(text: str) -> Iterator[str]:
