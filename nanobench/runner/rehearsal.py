@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
+from nanobench.formats.converter import structure, unstructure
+from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.gateway.scripted.scene import Scene, Worth
-from nanobench.grading.known import known_trial, remember_trial
+from nanobench.grading.interface import reporters_sha256
+from nanobench.grading.trial import try_patch
 from nanobench.image.workbench import Workbench
 from nanobench.runner.stage import Stage
 from nanobench.scoring.score import passes
+from nanobench.sources.difference import respelled
+from nanobench.sources.gitbox import Gitbox
 
 
 def scene_of(stage: Stage, bench: Workbench) -> Scene:
@@ -28,11 +33,22 @@ def scene_of(stage: Stage, bench: Workbench) -> Scene:
 
 
 def _worth(stage: Stage, bench: Workbench, patch: bytes) -> Worth:
-    """Grade a patch, as the agent's will be; what came of it is remembered."""
-    tests, arena, image = stage.locked.task.value.tests, stage.place.arena, stage.place.image
-    trial = known_trial(arena, image, patch, name="what a scripted change is worth", bench=bench)
-    remember_trial(arena, image, patch, trial, store=bench.store)
-    outcomes = trial.grading.outcomes
+    """What came of the patch by these locks; where that is not known, grade it now."""
+    rehearsal = {"rehearsal": sha256_hex(patch), "lock": stage.locked.task.sha256, "reporters": reporters_sha256()}
+    recipe = document_sha256(rehearsal)
+    known = bench.store.recall(recipe)
+    if known is None:
+        bench.say(f"{stage.locked.task.value.task}: rehearsing a change")
+        known = unstructure(_graded(stage, bench, patch))
+        bench.store.remember(recipe, known)
+    return structure(known, Worth, where=f"recipe {recipe}")
+
+
+def _graded(stage: Stage, bench: Workbench, patch: bytes) -> Worth:
+    tests, arena = stage.locked.task.value.tests, stage.place.arena
+    with bench.store.scratch("rehearsal") as scratch:
+        gitbox = Gitbox(engine=arena.engine, layers=arena.trees, scratch=scratch)
+        outcomes = try_patch(arena, respelled(gitbox, patch), scratch=scratch).grading.outcomes
     return Worth(
         passed=sum(passes(outcomes, test) for test in tests.fail_to_pass),
         targets=len(tests.fail_to_pass),

@@ -66,6 +66,18 @@ def take_patch(gitbox: Gitbox, workspace: Path, *, bounds: TreeBounds | None = N
     return TakenPatch(patch=patch, files_changed=paths_of(parts), dropped=dropped)
 
 
+def respelled(gitbox: Gitbox, patch: bytes) -> bytes:
+    """A patch to the base commit as git says it, which is the only spelling that is graded.
+
+    Args:
+        gitbox: its layers must include the task layer.
+
+    Raises:
+        Refused: ``NB_GIT`` when it does not apply.
+    """
+    return gitbox.run("respelled.sh", mounts=(), files={"patch": patch})
+
+
 def _check_size(workspace: Path, parts: tuple[Section, ...]) -> None:
     """What is taken must be applicable: git holds every changed file in memory at once when it applies a patch."""
     size = 0
