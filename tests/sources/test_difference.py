@@ -13,9 +13,10 @@ from nanobench.errors import Refused
 from nanobench.sandbox.interface import SandboxLimits
 from nanobench.sources import difference
 from nanobench.sources.clean import TreeBounds, clean
-from nanobench.sources.difference import TakenPatch, derive, take_patch
+from nanobench.sources.difference import TakenPatch, derive, respelled, take_patch
 from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.patch import MAX_BYTES
+from nanobench.sources.variants import rewritten
 from nanobench.sources.workspace import make_repository
 
 Grow = Callable[[str, dict[str, str | bytes]], Path]
@@ -224,6 +225,24 @@ def test_a_solution_is_derived_with_its_ignored_files(gitbox: Gitbox, grow: Grow
         b"diff --git a/build/x.o b/build/x.o",
         b"diff --git a/tests/test_a.py b/tests/test_a.py",
     ]
+
+
+def test_a_patch_in_another_spelling_is_spelled_as_git_does_and_one_that_does_not_fit_is_refused(
+    agent: Agent,
+) -> None:
+    body = "def one():\n    a\n    b\n    c\n    d\n"
+    agent.write("new.py", body)
+    made = agent.take().patch
+    other = rewritten(b"a.py", b"one\ntwo\nthree\n", b"one\n2\nthree\n").data
+    agent.write("a.py", "one\n2\nthree\n")
+    both = agent.take().patch
+    assert respelled(agent.gitbox, other + made) == both
+    shuffled = other.replace(b"@@ -1,3 +1,3 @@", b"@@ -1,3 +1,3 @@ words that git would not say")
+    assert respelled(agent.gitbox, shuffled + made) == both
+    assert respelled(agent.gitbox, b"") == b""
+    with pytest.raises(Refused, match="ended with") as caught:
+        respelled(agent.gitbox, other.replace(b"-two", b"-too"))
+    assert caught.value.code == "NB_GIT"
 
 
 def test_more_than_can_be_applied_is_refused_as_the_agents_doing(
