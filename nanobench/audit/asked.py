@@ -18,12 +18,20 @@ from nanobench.model.result import Cell, ProviderFacts, RunManifest
 _UNSENT = OWN_FAULTS | {Fault.LIMIT, Fault.TOKEN_BUDGET, Fault.COST_BUDGET, Fault.TIME_BUDGET, Fault.CONTEXT}
 """Answered by the gateway: the provider was not asked."""
 
+_LIMITS = {
+    Fault.TOKEN_BUDGET: ("budgets.max_tokens", " of {} tokens are used"),
+    Fault.TIME_BUDGET: ("budgets.max_seconds", "the {} seconds are over"),
+    Fault.COST_BUDGET: ("budgets.max_cost", " of {} USD"),
+    Fault.CONTEXT: ("context_limit", " of {} that its context holds"),
+}
+"""What bounds a run, and how :class:`nanobench.gateway.budget.Meter` says so when it ends one."""
+
 
 @define
 class Asked:
     """Notes a cell's exchanges as they pass. ``first`` is the first request, the one that is surely the agent's:
     what it runs can send others. ``overspent`` are the words for a budget after whose end the provider was asked once
-    more, ``unpaid`` those for a purse that was empty."""
+    more, ``ended`` those with which a bound ended the run."""
 
     run: RunManifest
     cell: Cell
@@ -31,23 +39,25 @@ class Asked:
     other_kind: bool = False
     first: ChatRequest | None = None
     overspent: str = ""
-    unpaid: str = ""
+    ended: dict[Fault, str] = Factory(dict)
     _facts: ProviderFacts = field(init=False)
+    _profile: Profile = field(init=False)
     _meter: Meter = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        budgets, profile = self.run.budgets, self.run.profile_of(self.cell)
-        limit = profile.context_limit if profile else None
+        budgets = self.run.budgets
         self._facts = self.run.provider_of(self.cell)
-        self._meter = Meter(Budget(tokens=budgets.max_tokens, seconds=budgets.max_seconds, context=limit))
+        self._profile = self.run.profile_of(self.cell) or Profile(name="none")
+        context = self._profile.context_limit
+        self._meter = Meter(Budget(tokens=budgets.max_tokens, seconds=budgets.max_seconds, context=context))
 
     def passing(self, exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
         """The same exchanges."""
         for exchange in exchanges:
             if exchange.fault not in _UNSENT and (exchange.request.raw() or exchange.status is not None):
                 self._note(exchange)
-            if exchange.fault is Fault.COST_BUDGET:
-                self.unpaid = exchange.detail
+            if exchange.fault in _LIMITS:
+                self.ended[exchange.fault] = exchange.detail
             yield exchange
 
     def problems(self) -> Iterator[str]:
@@ -62,8 +72,20 @@ class Asked:
         yield from self._other_tools()
         if self.overspent:
             yield f"budgets: {self.overspent}, and the transcript goes on"
-        if self.unpaid and f" of {self.run.budgets.max_cost} USD" not in self.unpaid:
-            yield f"budgets.max_cost: published {self.run.budgets.max_cost}, the transcript says: {self.unpaid:.200}"
+        yield from self._other_limits()
+
+    def _other_limits(self) -> Iterator[str]:
+        budgets = self.run.budgets
+        limits = {
+            Fault.TOKEN_BUDGET: budgets.max_tokens,
+            Fault.TIME_BUDGET: budgets.max_seconds,
+            Fault.COST_BUDGET: budgets.max_cost,
+            Fault.CONTEXT: self._profile.context_limit,
+        }
+        for fault, said in self.ended.items():
+            key, words = _LIMITS[fault]
+            if words.format(limits[fault]) not in said:
+                yield f"{key}: published {limits[fault]}, the transcript says: {said:.200}"
 
     def _other_tools(self) -> Iterator[str]:
         """What the first request says of how Nanocoder was set up. Tools that are told in the prompt alone say
@@ -74,12 +96,11 @@ class Asked:
         if self.first.tools is not (arm.tools == "native"):
             yield f"provider.arm.tools: published {arm.tools}, the transcript says otherwise"
         if self.first.tools:
-            profile = self.run.profile_of(self.cell) or Profile(name="none")
             yield from unlike(
                 self.first.offered,
                 harness=self.cell.harness,
-                profile=profile.tool_profile or arm.tool_profile,
-                disabled=profile.disabled_tools,
+                profile=self._profile.tool_profile or arm.tool_profile,
+                disabled=self._profile.disabled_tools,
             )
 
     def _note(self, exchange: Exchange) -> None:

@@ -89,7 +89,10 @@ class Meter:
         """Which budget is used up ``ms`` after the start, and the words for it."""
         budget = self.budget
         if budget.context is not None and self.longest >= budget.context:
-            return Fault.CONTEXT, f"the conversation has {self.longest} tokens, the context limit is {budget.context}"
+            return (
+                Fault.CONTEXT,
+                f"the conversation has {self.longest} tokens, of {budget.context} that its context holds",
+            )
         by_bytes = f"; {self.unknown} answers told no usage and count with their bytes" if self.unknown else ""
         if budget.tokens is not None and self.tokens >= budget.tokens:
             return Fault.TOKEN_BUDGET, f"{self.tokens} of {budget.tokens} tokens are used{by_bytes}"

@@ -194,20 +194,8 @@ def test_a_conversation_that_went_on_beyond_the_context_limit_is_named(
     (first,) = cell[1].exchanges
     raw = {"exchanges": (first, evolve(first, n=first.n + 1))}
     found = [p for p in problems(raw=raw, profile=Profile(name="x", context_limit=10)) if p.startswith("budgets")]
-    assert found and found[0].endswith("the context limit is 10, and the transcript goes on")
+    assert found and found[0].endswith("of 10 that its context holds, and the transcript goes on")
     assert not [p for p in problems(raw=raw, profile=Profile(name="x", context_limit=10**6)) if "context" in p]
-
-
-def test_another_bound_of_money_than_the_one_that_ended_the_cell_is_named(
-    problems: Callable[..., list[str]], cell: Any
-) -> None:
-    first = cell[1].exchanges[-1]
-    words = "the run has spent 2.1 of 2 USD"
-    last = evolve(first, n=2, status=None, chunks=(), usage=None, fault=Fault.COST_BUDGET, detail=words)
-    raw = {"exchanges": (first, last)}
-    assert problems(raw=raw, budgets=Budgets(max_cost="2"), **ended(Cause.COST_BUDGET)) == []
-    found = problems(raw=raw, budgets=Budgets(max_cost="20"), **ended(Cause.COST_BUDGET))
-    assert found == [f"budgets.max_cost: published 20, the transcript says: {words}"]
 
 
 def ended(cause: Cause, *before: Cause) -> dict[str, Any]:
@@ -256,22 +244,25 @@ def test_what_the_raw_files_allow_and_cannot_show_is_an_open_question(
 
 
 @pytest.mark.parametrize(
-    ("fault", "cause"),
+    ("fault", "cause", "said"),
     [
-        (Fault.TOKEN_BUDGET, Cause.TOKEN_BUDGET),
-        (Fault.COST_BUDGET, Cause.COST_BUDGET),
-        (Fault.TIME_BUDGET, Cause.TIME_LIMIT),
+        (Fault.TOKEN_BUDGET, Cause.TOKEN_BUDGET, "1000001 of 1000000 tokens are used"),
+        (Fault.COST_BUDGET, Cause.COST_BUDGET, "the run has spent 2.1 of 2 USD"),
+        (Fault.TIME_BUDGET, Cause.TIME_LIMIT, "the 600 seconds are over"),
     ],
 )
-def test_a_spent_budget_is_shown_by_the_last_exchange(
-    problems: Callable[..., list[str]], cell: Any, fault: Fault, cause: Cause
+def test_a_spent_budget_is_shown_by_the_last_exchange_and_is_the_runs(
+    problems: Callable[..., list[str]], cell: Any, fault: Fault, cause: Cause, said: str
 ) -> None:
     first = cell[1].exchanges[-1]
-    last = evolve(first, n=first.n + 1, status=None, chunks=(), usage=None, fault=fault, detail="spent 2 of 2 USD")
-    budgets = Budgets(max_cost="2")
+    last = evolve(first, n=first.n + 1, status=None, chunks=(), usage=None, fault=fault, detail=said)
+    budgets = Budgets(max_tokens=1_000_000, max_seconds=600, max_cost="2")
     assert problems(raw={"exchanges": (first, last)}, budgets=budgets, **ended(cause)) == []
     (found,) = problems(raw={"exchanges": (first, last)}, budgets=budgets)
     assert found == f"cause: published finished, report and transcript say contract or {cause}"
+    larger = Budgets(max_tokens=2_000_000, max_seconds=900, max_cost="20")
+    (found,) = problems(raw={"exchanges": (first, last)}, budgets=larger, **ended(cause))
+    assert found.startswith("budgets.max_") and found.endswith(f", the transcript says: {said}")
 
 
 def test_a_sound_report_leaves_open_whether_the_exit_code_broke_the_contract(

@@ -32,8 +32,10 @@ def test_each_benchmark_gives_its_rows(warm_store: Path) -> None:
     command = [sys.executable, "-m", "benchmarks", *quick, *options]
     said = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     assert said["machine"]["cpus"] >= 1
-    assert [row["yardstick"] for row in said["rows"]] == ["bare bubblewrap"] * 3 + ["tar --sort=name | sha256sum"]
-    assert all(row["value"] > 0 and row["against"] > 0 and row["ratio"] > 0 for row in said["rows"])
+    beside = ["bare bubblewrap"] * 3 + ["", "tar --sort=name | sha256sum"]
+    assert [row["yardstick"] for row in said["rows"]] == beside
+    assert all(row["value"] > 0 for row in said["rows"])
+    assert all(row["against"] > 0 and row["ratio"] > 0 for row in said["rows"] if row["yardstick"])
 
 
 def test_without_a_name_all_are_run_and_an_unknown_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from nanobench.errors import MachineFailure
+from nanobench.gateway.scripted.reply import Reply, events
 from nanobench.project.files import Project
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.interface import Finished, Request
@@ -63,9 +65,9 @@ def run(server: ThreadingHTTPServer, nanobench: Any, repository: Project, demo: 
     return ask
 
 
-def only(done: Any) -> Any:
+def only(done: Any, *, unreal: bool = False) -> Any:
     (result,) = done.document["results"]
-    assert done.code == (0 if "score" in result else 3), done.err
+    assert done.code == (1 if unreal else 0 if "score" in result else 3), done.err
     return result
 
 
@@ -101,7 +103,7 @@ def test_a_refused_key_is_tried_twice_and_the_providers_words_tell_it_to_nobody_
 
 
 def test_a_rate_limit_that_stays_is_scored_and_can_be_told_apart(run: Any) -> None:
-    result = only(run(429, message="slow down", type="rate_limit_error"))
+    result = only(run(429, message="slow down", type="rate_limit_error"), unreal=True)
     assert [attempt["cause"] for attempt in result["attempts"]] == ["rate_limit"] * 4
     assert (result["cause"], result["score"]["value"]) == ("rate_limit", "0.0")
 
@@ -120,3 +122,41 @@ def test_a_machine_that_fails_is_nobodys_score(
     assert [attempt["cause"] for attempt in result["attempts"]] == ["engine"] * 3
     assert "score" not in result
     assert "no space" in result["attempts"][2]["detail"]
+
+
+def silent(self: Any) -> None:
+    """Answer as a model does that has nothing to say of its tokens."""
+    asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    body = b"".join(events(Reply(text="I am no model."), {**asked, "stream_options": None}, turn=0))
+    self.send_response(200)
+    self.send_header("Content-Length", str(len(body)))
+    self.send_header("Content-Type", "text/event-stream")
+    self.end_headers()
+    self.wfile.write(body)
+
+
+def test_a_score_that_no_model_has_earned_is_marked_and_the_run_fails_when_all_of_it_is_kept(
+    run: Any, nanobench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Refusing, "do_POST", silent)
+    done = run(200)
+    result = only(done, unreal=True)
+    assert (result["no_model_usage"], result["score"]["value"], result["usage"]["steps"]) == (True, "0.0", 1)
+    error = done.document["error"]
+    assert (error["code"], len(error["details"])) == ("NB_NO_MODEL_USAGE", 1)
+    assert "NB_NO_MODEL_USAGE: 1 of 1 cells were scored, and no answer told a token that a model made" in done.err
+    verified = nanobench("verify", done.document["bundle"], "--offline")
+    assert verified.code == 0, verified.out
+
+
+def test_a_server_that_is_not_there_is_named_at_once_and_nothing_is_begun(
+    nanobench: Any, repository: Project, demo: str, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    where = ("--base-url", url, "--model", "m", "--out", tmp_path / "run", "--project", repository.root, "--json")
+    done = nanobench("run", demo, *where)
+    error = done.document["error"]
+    assert (done.code, error["code"], error["where"]) == (3, "NB_UNREACHABLE", url)
+    assert error["message"] == "no connection to the provider: Connection refused"
+    assert list(tmp_path.iterdir()) == []

@@ -113,7 +113,7 @@ def test_a_conversation_that_has_reached_the_context_limit_is_refused_as_its_mod
     end = gateway.summary().end
     assert (end.cause, end.detail) == (
         Cause.CONTEXT,
-        "the conversation has 110 tokens, the context limit is 110",
+        "the conversation has 110 tokens, of 110 that its context holds",
     )
 
 
@@ -167,6 +167,7 @@ def test_an_answer_may_not_be_longer_than_what_is_left(
         client.post("chat/completions", json={**chat, **({} if most is None else {"max_tokens": most})})
     sent = [None, 4390, 10, None, 4060]  # none is set where the client names none and much is left
     assert [body.get("max_tokens") for _, body in provider.seen] == sent
+    gateway.close()
     assert [exchange.changes.get("max_tokens") for exchange in gateway.exchanges()] == [None, 4390, None, None, 4060]
 
 

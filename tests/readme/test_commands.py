@@ -20,6 +20,7 @@ DOCUMENTS = (
     "docs/environments.md",
     "docs/house.md",
     "docs/local-model.md",
+    "docs/matrix.md",
     "docs/other-nanocoders.md",
     "docs/providers.md",
     "docs/rules.md",
