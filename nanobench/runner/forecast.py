@@ -10,6 +10,7 @@ from attrs import frozen
 from nanobench.gateway.price import dearest, plain
 from nanobench.model.environment import Limits
 from nanobench.model.result import ProviderFacts, RunManifest
+from nanobench.scoring.efficiency import REPEATS
 
 _MILLION = 1_000_000
 
@@ -18,9 +19,14 @@ _MILLION = 1_000_000
 class Forecast:
     """The most that every cell's first attempt uses together: seconds of agents at work, tokens, US dollars. None is
     unknown; ``cost`` is decimal text. What is tried again after a provider's failure comes on top, but never over the
-    run's own ``max_cost``."""
+    run's own ``max_cost``.
+
+    ``missing_repeats``: how many more figures of efficiency need; those of success are another matter.
+    """
 
     cells: int
+    order_seed: int | None
+    missing_repeats: int
     seconds: int
     tokens: int | None
     cost: str | None
@@ -31,8 +37,14 @@ class Forecast:
         tokens = "unknown (bound it with --max-tokens)" if self.tokens is None else f"at most {self.tokens}"
         cost = f"unknown ({self.reason})" if self.cost is None else f"at most {self.cost} USD"
         time = f"at most {self.seconds} s of agents' work"
-        cells = f"{self.cells} cell{'s' if self.cells > 1 else ''}"
-        return f"plan: {cells}\n  time: {time}\n  tokens: {tokens}\n  cost: {cost}"
+        cells = f"{self.cells} cell{'s' if self.cells > 1 else ''}, in the order of seed {self.order_seed}"
+        lines = [f"plan: {cells}", f"  time: {time}", f"  tokens: {tokens}", f"  cost: {cost}"]
+        if self.missing_repeats:
+            need = (
+                f"figures need {REPEATS} repeats of a cell, {self.missing_repeats} are missing (--repeats {REPEATS})"
+            )
+            lines.append(f"  efficiency: {need}")
+        return "\n".join(lines)
 
 
 def forecast(manifest: RunManifest, limits: Mapping[str, Limits]) -> Forecast:
@@ -46,7 +58,16 @@ def forecast(manifest: RunManifest, limits: Mapping[str, Limits]) -> Forecast:
     seconds = sum(min(limits[cell.task].agent_seconds, each or limits[cell.task].agent_seconds) for cell in cells)
     tokens = None if budgets.max_tokens is None else budgets.max_tokens * len(cells)
     cost, reason = _cost(manifest)
-    return Forecast(cells=len(cells), seconds=seconds, tokens=tokens, cost=cost, reason=reason)
+    repeats = 1 + max(cell.repeat for cell in cells)
+    return Forecast(
+        cells=len(cells),
+        order_seed=manifest.order_seed,
+        missing_repeats=max(0, REPEATS - repeats),
+        seconds=seconds,
+        tokens=tokens,
+        cost=cost,
+        reason=reason,
+    )
 
 
 def unpriced(providers: Iterable[ProviderFacts]) -> tuple[str, ...]:

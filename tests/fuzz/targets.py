@@ -43,8 +43,8 @@ __all__ = ["TARGETS", "packages"]
 
 @target
 def spec(data: bytes) -> object:
-    """A spec, a ``providers.toml``: the first byte says which."""
-    kinds = [KINDS[name] for name in ("task", "environment", "dataset", "providers")]
+    """A spec, a ``providers.toml``, a ``matrix.toml``: the first byte says which."""
+    kinds = [KINDS[name] for name in ("task", "environment", "dataset", "providers", "matrix")]
     return read_spec(data[1:], kinds[(data or b"\0")[0] % len(kinds)], where="spec")
 
 
