@@ -68,4 +68,5 @@ def _line(result: CellResult) -> str:
     if score is None:
         return f"{name}: not scored ({result.cause.value}: {result.attempts[-1].detail})"
     tests = f"{score.targets_passed}/{score.targets} target tests, {len(score.broken)} broken"
-    return f"{name}: {score.value} {score.label} ({tests}; {result.cause.value}, {result.usage.steps} steps)"
+    mark = ", no model usage" if result.no_model_usage else ""
+    return f"{name}: {score.value} {score.label} ({tests}; {result.cause.value}, {result.usage.steps} steps{mark})"
