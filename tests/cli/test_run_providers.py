@@ -146,7 +146,7 @@ def test_a_score_that_no_model_has_earned_is_marked_and_the_run_fails_when_all_o
     assert (error["code"], len(error["details"])) == ("NB_NO_MODEL_USAGE", 1)
     assert "NB_NO_MODEL_USAGE: 1 of 1 cells were scored, and no answer told a token that a model made" in done.err
     verified = nanobench("verify", done.document["bundle"], "--offline")
-    assert verified.code == 0, verified.out
+    assert "rescore  pass" in verified.out
 
 
 def test_a_server_that_is_not_there_is_named_at_once_and_nothing_is_begun(
