@@ -95,7 +95,8 @@ def test_what_the_gateway_answered_alone_says_nothing_of_how_the_provider_was_as
 ) -> None:
     (first,) = cell[1].exchanges
     late = evolve(first, n=0, fault=Fault.TIME_BUDGET, tools=False, status=None, content_type=None, chunks=())
-    found = problems(raw={"exchanges": (late, first)})
+    late = evolve(late, detail="the 600 seconds are over")
+    found = problems(raw={"exchanges": (late, first)}, budgets=Budgets(max_seconds=600))
     assert not [problem for problem in found if problem.startswith(("provider", "budgets"))]
 
 

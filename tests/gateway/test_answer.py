@@ -71,7 +71,7 @@ def test_usage_of_a_message_is_known_when_its_last_event_has_come() -> None:
     lines = [b"data: " + json.dumps(event).encode() + b"\n\n" for event in (start, end)]
     read = DIALECTS["anthropic"].read
     assert read("text/event-stream", lines[0]).usage is None
-    assert read("text/event-stream", b"".join(lines)).usage == TokenCount(input=8, output=9, cached=3)
+    assert read("text/event-stream", b"".join(lines)).usage == TokenCount(input=8, output=9, cached=3, written=0)
 
 
 PIECES = {
