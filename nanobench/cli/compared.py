@@ -141,7 +141,10 @@ def _side(side: Measured, k: int) -> dict[str, Any]:
         "pass_at_k": side.any_of(k).document(),
         "pass_hat_k": side.all_of(k).document(),
         "cells": {"planned": side.tally.planned, **_classes(side.tally)},
-        "tasks": {task: str(runs) for task, runs in side.tasks.items()},
+        "tasks": {
+            task: {"passed": runs.passed, "n": len(runs.solved), "first": runs.solved[0]}
+            for task, runs in side.tasks.items()
+        },
     }
 
 

@@ -15,6 +15,8 @@ from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.formats.documents import dump_lock
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Blobs, CellResult, ProviderFacts, RunManifest
+from nanobench.project.files import Project
+from nanobench.scoring.statistics.power import FLOOR
 
 Publish = Callable[..., Path]
 Make = Callable[..., Any]
@@ -104,7 +106,7 @@ def test_the_document_holds_no_float_and_is_the_same_each_time(nanobench: Make, 
     (found,) = json.loads(first)["comparisons"]
     before = found["before"]
     assert before["solved"] == {"passed": 24, "n": 40, "interval": ["0.446", "0.737"]}
-    assert (found["k"], before["tasks"]["t0"]) == (5, "3/5")
+    assert (found["k"], before["tasks"]["t0"]) == (5, {"passed": 3, "n": 5, "first": True})
 
 
 def test_no_percentage_stands_without_its_counts_and_interval(nanobench: Make, pair: Make) -> None:
@@ -174,15 +176,40 @@ def test_the_scripted_solution_against_nothing(nanobench: Make, oracle_bundle: P
     assert all(c["flips"] == [{"task": "unidiff-1.0.1", "before": "1/1", "after": "0/1"}] for c in found)
 
 
-@pytest.mark.network
-def test_a_real_run_against_itself_claims_nothing(nanobench: Make, repository: Any, tmp_path: Path) -> None:
-    for name in "ab":
-        words = ("--provider", "oracle", "--repeats", 2, "--out", tmp_path / name, "--project", repository.root)
-        done = nanobench("run", "--locked", "fixture-create-file", *words)
+@pytest.fixture(scope="module")
+def real(nanobench: Make, repository: Project, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """``real("oracle", "nop")``: what the real ``run`` publishes for these scripts over six fixtures of one run each,
+    as many as a claim needs."""
+    tasks = [t for t in repository.locked_ids() if t.startswith("fixture-") and tier(repository, t) <= 2]
+    assert len(tasks) == FLOOR
+
+    def run(*providers: str) -> Path:
+        out = tmp_path_factory.mktemp("real") / "bundle"
+        words = [word for provider in providers for word in ("--provider", provider)]
+        done = nanobench("run", "--locked", *tasks, *words, "--out", out, "--project", repository.root)
         assert done.code == 0, done.err
-    done = nanobench("compare", tmp_path / "a", tmp_path / "b", "--fail-on", "regression", "--json")
-    assert done.code == 0
-    (found,) = done.document["comparisons"]
-    assert found["verdict"]["word"] == NOISE
-    assert (found["flips"], found["paired"]["p"], found["set_aside"]) == ([], "1.0000", {})
-    assert found["before"]["tasks"] == found["after"]["tasks"] == {"fixture-create-file": "2/2"}
+        return out
+
+    return run
+
+
+def tier(repository: Project, task: str) -> int:
+    return repository.task(task).value.curation.complexity_tier
+
+
+@pytest.mark.network
+def test_real_runs_of_the_same_claim_nothing_and_of_another_do(nanobench: Make, real: Make) -> None:
+    both, again = real("oracle", "nop"), real("oracle")
+    same = nanobench("compare", both, again, "--fail-on", "regression", "--json")
+    assert same.code == 0
+    (found,) = same.document["comparisons"]
+    assert (found["verdict"]["word"], found["paired"]["p"], found["flips"]) == (NOISE, "1.0000", [])
+    assert found["verdict"]["pairs"].startswith("exact McNemar over 6 tasks is not significant")
+    assert len(same.document["no_counterpart"]) == 1  # nop
+    other = nanobench(
+        "compare", both, "--by", "model", "--base", "oracle/oracle", "--fail-on", "regression", "--json"
+    )
+    assert other.code == 1
+    (found,) = other.document["comparisons"]
+    assert (found["verdict"]["word"], found["paired"]["p"]) == ("solves less", "0.0313")
+    assert len(found["flips"]) == 6

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from attrs import evolve
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nanobench.model.label import Labelled
 from nanobench.model.result import Attempt, Cause, CellResult, Usage
@@ -170,6 +173,31 @@ def test_efficiency_of_too_few_tasks_is_noise(contrast: Make, task: Make) -> Non
     runs = alike(5, "11111")
     (found,) = compare([using(contrast(runs, runs), 10, 2)], {name: task(name) for name in runs}).comparisons
     assert {change.word(p) for change, p in found.efficiency} == {"not distinguishable from noise"}
+
+
+RUNS = st.text("01", min_size=1, max_size=5)
+BOTH_SIDES = st.lists(st.tuples(RUNS, RUNS), min_size=1, max_size=9)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(BOTH_SIDES, st.randoms(use_true_random=False))
+def test_the_order_of_results_says_nothing_and_turning_the_sides_turns_the_verdict(
+    contrast: Make, task: Make, runs: list[tuple[str, str]], random: Random
+) -> None:
+    tasks = {f"t{number}": task(f"t{number}") for number in range(len(runs))}
+    made = contrast(*({f"t{n}": pair[side] for n, pair in enumerate(runs)} for side in (0, 1)))
+
+    def shuffled(side: Side) -> Side:
+        return evolve(side, results=tuple(random.sample(side.results, len(side.results))))
+
+    (one,) = compare([made], tasks).comparisons
+    (same,) = compare([evolve(made, before=shuffled(made.before), after=shuffled(made.after))], tasks).comparisons
+    (turned,) = compare([evolve(made, before=made.after, after=made.before)], tasks).comparisons
+    assert (same.verdict, same.flips, same.shift) == (one.verdict, one.flips, one.shift)
+    other = {Word.MORE: Word.LESS, Word.LESS: Word.MORE, Word.NOISE: Word.NOISE}
+    assert turned.verdict.word is other[one.verdict.word]
+    assert turned.difference.value == pytest.approx(-one.difference.value)
+    assert [flip.task for flip in turned.flips] == [flip.task for flip in one.flips]
 
 
 @pytest.fixture
