@@ -9,7 +9,6 @@ from nanobench.bundle.read import Bundle
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, NanobenchError
 from nanobench.formats.converter import unstructure
-from nanobench.formats.digest import sha256_hex
 from nanobench.gates.judge import Judged, judge_all
 from nanobench.gates.relock import case_of, lock_of, locked_inputs, remember_trials
 from nanobench.image.realise import Locks
@@ -28,7 +27,7 @@ def derive_again(
     """
     for task in bundle.tasks:
         lock = bundle.task_lock(task).value
-        statement = _statement(lock, project)
+        statement = project.locked_statement(lock) if project else None
         if statement is None:
             yield _no_statement(task)
             continue
@@ -58,14 +57,6 @@ def locks_of(bundle: Bundle, lock: TaskLock, project: Project | None) -> Locks:
     """What a task's image is made from: its lock, its environment's, and its folder where a project is at hand."""
     folder = project.folder(lock.task) if project else None
     return Locks(task=lock, environment=bundle.environment_lock(lock).value, folder=folder)
-
-
-def _statement(lock: TaskLock, project: Project | None) -> bytes | None:
-    """The statement's text, if the project here has the one that was locked."""
-    if project is None or lock.task not in project.task_ids():
-        return None
-    statement = project.statement(lock.task)
-    return statement if sha256_hex(statement) == lock.source.statement_sha256 else None
 
 
 def _no_statement(task: str) -> CannotTell:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import sys
 import tempfile
 import traceback
@@ -18,9 +19,10 @@ import typer
 
 from nanobench import __version__
 from nanobench.bundle.write import MANIFEST
-from nanobench.cli.talk import Talk, printable
+from nanobench.cli.talk import Talk
 from nanobench.ecosystems.online import Online
 from nanobench.errors import MachineFailure, Misuse, NanobenchError
+from nanobench.formats.printable import printable
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
 from nanobench.sandbox.choose import EngineName, engine_named, untried_engine
@@ -63,6 +65,13 @@ def put(said: str | bytes, to: TextIO | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # Python flushes once more at its end
         if not isinstance(error, BrokenPipeError):
             raise
+
+
+def screen() -> tuple[int, bool]:
+    """How many columns stdout has, and whether it shows colours. What is no terminal has as many as a wide one."""
+    if not sys.stdout.isatty():
+        return 120, False
+    return shutil.get_terminal_size().columns, "NO_COLOR" not in os.environ
 
 
 def project(path: Path | None) -> Project:

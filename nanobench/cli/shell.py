@@ -11,9 +11,9 @@ from attrs import evolve
 
 from nanobench.cli import common
 from nanobench.cli.locked import current, of_task
-from nanobench.cli.talk import printable
 from nanobench.cli.terminal import WRAPPER, joined
 from nanobench.errors import Misuse
+from nanobench.formats.printable import printable
 from nanobench.grading.trial import fresh_workspace
 from nanobench.image.realise import realise
 from nanobench.sandbox.choose import EngineName

@@ -11,10 +11,7 @@ from rich.filesize import decimal
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-
-def printable(text: str) -> str:
-    """The text with terminal control characters made visible (names and messages may come from strangers)."""
-    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+from nanobench.formats.printable import printable
 
 
 class _Stderr(Console):

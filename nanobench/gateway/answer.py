@@ -41,26 +41,52 @@ class ApiError:
 
 
 @frozen(kw_only=True)
+class Call:
+    """A call of a tool, as the answer tells it: its id and its name (empty where not told), its arguments as text."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@frozen
+class Heard:
+    """A message to the model: whose (``system``, ``user``, ``tool``), its text, and the call whose result it is."""
+
+    role: str
+    text: str
+    call: str | None = None
+
+
+@frozen(kw_only=True)
 class Answer:
-    """The facts of one answer. ``form`` is ``other`` when it is neither a stream nor a JSON object; ``tools`` are the
-    names of the tools that it calls, in order; it is ``unsound`` when a call is without an id or a name, which is the
-    server's part. ``model`` and ``fingerprint`` say who answered."""
+    """The facts of one answer. ``form`` is ``other`` when it is neither a stream nor a JSON object; ``calls`` are the
+    tools that it calls, in order. ``model`` and ``fingerprint`` say who answered."""
 
     form: Form = "other"
     model: str | None = None
     fingerprint: str | None = None
     finish: str | None = None
     done: bool = False
-    tools: tuple[str, ...] = ()
-    unsound: bool = False
+    calls: tuple[Call, ...] = ()
     text: str = ""
     usage: TokenCount | None = None
     error: ApiError | None = None
 
     @property
+    def tools(self) -> tuple[str, ...]:
+        """The names of the tools that it calls, in order."""
+        return tuple(call.name for call in self.calls)
+
+    @property
     def tool_calls(self) -> int:
         """How many tools it calls."""
-        return len(self.tools)
+        return len(self.calls)
+
+    @property
+    def unsound(self) -> bool:
+        """Whether a call is without an id or a name, which is the server's part."""
+        return not all(call.id and call.name for call in self.calls)
 
     @property
     def whole(self) -> bool:
@@ -135,6 +161,13 @@ def object_in(value: Any) -> Document:
 def text_in(value: Any) -> str | None:
     """A text that is not empty, such that it can be written down."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) and value else None
+
+
+def texts_in(content: Any) -> str:
+    """A text, or the texts of a list of parts, each on lines of its own."""
+    if isinstance(content, list):
+        return "\n".join(text_in(part.get("text")) or "" for part in objects_in(content) if "text" in part)
+    return text_in(content) or ""
 
 
 def number_in(value: Any) -> int | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Protocol
 
-from nanobench.gateway.answer import Answer
+from nanobench.gateway.answer import Answer, Heard
 from nanobench.gateway.anthropic import Messages
 from nanobench.gateway.openai import ChatCompletions
 from nanobench.gateway.upstream import Secret
@@ -38,6 +39,9 @@ class Dialect(Protocol):
 
     def read(self, content_type: str, body: bytes) -> Answer:
         """The facts in an answer's bytes, whatever they are."""
+
+    def heard(self, request: Document) -> Iterator[Heard]:
+        """What a request tells the model: every message that is not its own."""
 
     def closing(self, text: str, *, stream: bool) -> bytes:
         """An answer of the gateway's own that says ``text`` and asks for nothing more."""

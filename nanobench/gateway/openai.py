@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from attrs import Factory, define
 
-from nanobench.gateway.answer import Answer, TokenCount, error_in, number_in, object_in, objects_in, parts, text_in
+from nanobench.gateway.answer import (
+    Answer,
+    Call,
+    Heard,
+    TokenCount,
+    error_in,
+    number_in,
+    object_in,
+    objects_in,
+    parts,
+    text_in,
+    texts_in,
+)
 from nanobench.gateway.upstream import Secret
 from nanobench.model.fields import Document
 
@@ -49,12 +62,18 @@ class ChatCompletions:
             fingerprint=text_in(last.get("system_fingerprint")),
             finish=reading.finish,
             done=done,
-            tools=tuple(call.name for call in reading.calls.values()),
-            unsound=not all(call.id and call.name for call in reading.calls.values()),
+            calls=reading.calls,
             text="".join(reading.texts),
             usage=_usage(last.get("usage")),
             error=error_in(last),
         )
+
+    def heard(self, request: Document) -> Iterator[Heard]:
+        """The messages that are not the assistant's."""
+        for message in objects_in(request.get("messages")):
+            role = text_in(message.get("role")) or ""
+            if role != "assistant":
+                yield Heard(role, texts_in(message.get("content")), text_in(message.get("tool_call_id")))
 
     def closing(self, text: str, *, stream: bool) -> bytes:
         """One choice that says ``text`` and stops."""
@@ -72,17 +91,25 @@ class ChatCompletions:
 
 
 @define
-class _Call:
+class _Told:
+    """A call as far as it was told: the first of its ids and names, and all of its arguments."""
+
     id: str = ""
     name: str = ""
+    arguments: list[str] = Factory(list)
 
 
 @define
 class _Reading:
     finish: str | None = None
     texts: list[str] = Factory(list)
-    calls: dict[tuple[int, int], _Call] = Factory(dict)
-    """By choice and place: what a call has told first of its id and its name."""
+    told: dict[tuple[int, int], _Told] = Factory(dict)
+    """By choice and place."""
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """What is called."""
+        return tuple(Call(id=c.id, name=c.name, arguments="".join(c.arguments)) for c in self.told.values())
 
     def choice(self, choice: Document) -> None:
         self.finish = text_in(choice.get("finish_reason")) or self.finish
@@ -92,9 +119,10 @@ class _Reading:
             where = choice.get("index", 0)
             for place, call in enumerate(objects_in(message.get("tool_calls"))):
                 key = number_in(where) or 0, number_in(call.get("index", place)) or 0
-                told = self.calls.setdefault(key, _Call())
+                told, function = self.told.setdefault(key, _Told()), object_in(call.get("function"))
                 told.id = told.id or text_in(call.get("id")) or ""
-                told.name = told.name or text_in(object_in(call.get("function")).get("name")) or ""
+                told.name = told.name or text_in(function.get("name")) or ""
+                told.arguments.append(text_in(function.get("arguments")) or "")
 
 
 def _usage(usage: Any) -> TokenCount | None:

@@ -140,6 +140,13 @@ class Project:
             raise Refused("NB_STATEMENT", f"not UTF-8: {error}", where=self.name(path)) from None
         return data
 
+    def locked_statement(self, lock: TaskLock) -> bytes | None:
+        """The statement's bytes, if they are those that were locked; None where they are not here."""
+        if lock.task not in self.task_ids():
+            return None
+        statement = self.statement(lock.task)
+        return statement if sha256_hex(statement) == lock.source.statement_sha256 else None
+
     def lock_path(self, kind: type[L], name: str) -> Path:
         """Where the lock of that kind and name lies."""
         folder = {TaskLock: "", EnvironmentLock: "environments", HarnessLock: "harness"}[kind]

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nanobench.archives.bounds import Bounds
-from nanobench.cli.talk import printable
 from nanobench.errors import NanobenchError
+from nanobench.formats.printable import printable
 
 Target = Callable[[bytes], object]
 TARGETS: dict[str, Target] = {}

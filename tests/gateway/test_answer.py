@@ -19,14 +19,36 @@ from nanobench.gateway.upstream import Secret
 
 read_answer = DIALECTS["openai-compatible"].read
 KEY = "abacabadabacaba"
-MORE = ("type", "content_block", "stop_reason", "input_tokens", "output_tokens", "text")
+MORE = (
+    "type",
+    "content_block",
+    "stop_reason",
+    "input_tokens",
+    "output_tokens",
+    "text",
+    "function",
+    "arguments",
+    "id",
+)
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["choices", "delta", "message", "tool_calls", "index", "usage", "error", "code", "content", *MORE]
+                [
+                    "choices",
+                    "delta",
+                    "message",
+                    "messages",
+                    "tool_calls",
+                    "index",
+                    "usage",
+                    "error",
+                    "code",
+                    "content",
+                    *MORE,
+                ]
             ),
             inner,
             max_size=4,
@@ -51,6 +73,8 @@ def test_no_json_makes_a_reader_fail_and_all_it_says_can_be_recorded(
     body = json.dumps(document).encode()
     said = ("text/event-stream", b"data: " + body + b"\n\n") if stream else ("", body)
     canonical.dump(unstructure(dialect.read(*said)))
+    if isinstance(document, dict):
+        canonical.dump([unstructure(heard) for heard in dialect.heard(document)])
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)

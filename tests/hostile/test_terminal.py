@@ -12,8 +12,9 @@ import typer
 from rich.console import Console
 
 from nanobench.cli import common
-from nanobench.cli.talk import Talk, printable
+from nanobench.cli.talk import Talk
 from nanobench.errors import Refused
+from nanobench.formats.printable import printable
 
 ROOT = Path(__file__).parents[2] / "nanobench"
 WORDS = {
