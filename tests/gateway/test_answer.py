@@ -19,37 +19,16 @@ from nanobench.gateway.upstream import Secret
 
 read_answer = DIALECTS["openai-compatible"].read
 KEY = "abacabadabacaba"
-MORE = (
-    "type",
-    "content_block",
-    "stop_reason",
-    "input_tokens",
-    "output_tokens",
-    "text",
-    "function",
-    "arguments",
-    "id",
-)
+KEYS = (
+    "choices delta message messages tool_calls index usage error code content type content_block stop_reason "
+    "input_tokens output_tokens text function arguments id"
+).split()
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "choices",
-                    "delta",
-                    "message",
-                    "messages",
-                    "tool_calls",
-                    "index",
-                    "usage",
-                    "error",
-                    "code",
-                    "content",
-                    *MORE,
-                ]
-            ),
+            st.sampled_from(KEYS),
             inner,
             max_size=4,
         )
