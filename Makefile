@@ -57,6 +57,7 @@ fuzz: setup
 
 golden: setup
 	.venv/bin/python -m nanobench.cli.golden .
+	.venv/bin/python -m tests.report.golden
 
 clean:
 	rm -rf .venv .cache runs

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from nanobench import __version__
-from nanobench.cli import build, compare, doctor, gates, lock, run, selftest, shell, storage, task, verify
+from nanobench.cli import build, compare, doctor, gates, lock, report, run, selftest, shell, storage, task, verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,6 +28,7 @@ app.command()(gates.gates)
 app.command()(build.build)
 app.command()(build.fetch)
 app.command()(run.run)
+app.command()(report.report)
 app.command()(verify.verify)
 app.command()(compare.compare)
 app.add_typer(task.app, name="task")

@@ -19,10 +19,27 @@ from nanobench.gateway.upstream import Secret
 
 read_answer = DIALECTS["openai-compatible"].read
 KEY = "abacabadabacaba"
-KEYS = (
-    "choices delta message messages tool_calls index usage error code content type content_block stop_reason "
-    "input_tokens output_tokens text function arguments id"
-).split()
+KEYS = [
+    "choices",
+    "delta",
+    "message",
+    "messages",
+    "tool_calls",
+    "index",
+    "usage",
+    "error",
+    "code",
+    "content",
+    "type",
+    "content_block",
+    "stop_reason",
+    "input_tokens",
+    "output_tokens",
+    "text",
+    "function",
+    "arguments",
+    "id",
+]
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (

@@ -1,0 +1,1 @@
+"""Reports: what bundles say, added up and shown to people and to other programs. Nothing is judged here."""

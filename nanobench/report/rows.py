@@ -1,0 +1,132 @@
+"""A row for every planned cell of some bundles: its result, if there is one, and what its task's lock says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve, fields, frozen
+
+from nanobench.bundle.read import Bundle
+from nanobench.bundle.write import MANIFEST, cell_name
+from nanobench.errors import Misuse, Refused
+from nanobench.formats.converter import structure
+from nanobench.formats.digest import sha256_hex
+from nanobench.formats.documents import dump_json
+from nanobench.model.lock import TaskLock
+from nanobench.model.result import Cell, CellResult
+from nanobench.model.task import Task, TaskKind
+from nanobench.scoring.tally import counts
+
+ARM_AXES = tuple(name for name in (f.name for f in fields(Cell)) if name not in ("task", "repeat"))
+"""What may vary between the runs of one task: all that a cell names beside the task and the repeat."""
+
+
+@frozen(kw_only=True)
+class Facts:
+    """What figures group a task by, from its lock: None is unknown (an older lock, or one of a stranger's making)."""
+
+    task: str
+    kind: TaskKind | None = None
+    tier: int | None = None
+    domain: str | None = None
+    languages: tuple[str, ...] = ()
+    reasoning: str | None = None
+    tokens: int | None = None
+    spec: Task | None = None
+
+
+@frozen(kw_only=True)
+class Arm:
+    """What tasks were run with: the value of every axis, and the run (a bundle's name) that it stands in."""
+
+    run: str
+    axes: tuple[str | None, ...]
+
+    def axis(self, name: str) -> str | None:
+        """The value of one of ``ARM_AXES``, or of ``run``."""
+        return self.run if name == "run" else self.axes[ARM_AXES.index(name)]
+
+    def with_mode(self, mode: str) -> Arm:
+        """The same arm in another mode."""
+        return evolve(self, axes=tuple(mode if name == "mode" else self.axis(name) for name in ARM_AXES))
+
+    @property
+    def named(self) -> dict[str, str | None]:
+        """The value of every axis by its name, the run first."""
+        return {"run": self.run, **dict(zip(ARM_AXES, self.axes, strict=True))}
+
+
+@frozen(kw_only=True)
+class Row:
+    """One planned cell. ``result`` is None where the bundle holds none: the cell was planned and not found."""
+
+    run: str
+    cell: Cell
+    facts: Facts
+    result: CellResult | None
+
+    @property
+    def counts(self) -> bool:
+        """Is it part of the rates?"""
+        return self.result is not None and counts(self.result)
+
+    @property
+    def arm(self) -> Arm:
+        """What the cell was run with."""
+        return Arm(run=self.run, axes=tuple(getattr(self.cell, name) for name in ARM_AXES))
+
+
+def run_sha256(bundle: Bundle) -> str:
+    """What a bundle is known by, wherever it lies: the sha256 of its manifest's bytes."""
+    return sha256_hex(dump_json(bundle.manifest))
+
+
+def run_name(bundle: Bundle) -> str:
+    """A bundle's name in reports."""
+    return run_sha256(bundle)[:12]
+
+
+def gather(bundles: Sequence[Bundle]) -> tuple[Row, ...]:
+    """A row a planned cell, by bundle as given and in the order of its plan.
+
+    Raises:
+        Misuse: ``NB_TWICE`` when a bundle is given twice.
+        Refused: a file is not what the manifest says, or not what it should be.
+    """
+    names = [run_name(bundle) for bundle in bundles]
+    for name in names:
+        if names.count(name) > 1:
+            where = str(bundles[names.index(name)].root)
+            raise Misuse("NB_TWICE", "the same bundle is given twice", where=where, hint=f"{MANIFEST} is the same")
+    return tuple(row for name, bundle in zip(names, bundles, strict=True) for row in _rows(name, bundle))
+
+
+def _rows(run: str, bundle: Bundle) -> list[Row]:
+    tasks = dict.fromkeys(cell.task for cell in bundle.run.cells)
+    facts = {task: facts_of(bundle.task_lock(task).value) for task in tasks}
+    return [
+        Row(run=run, cell=cell, facts=facts[cell.task], result=_result(bundle, cell)) for cell in bundle.run.cells
+    ]
+
+
+def _result(bundle: Bundle, cell: Cell) -> CellResult | None:
+    return bundle.result(cell) if cell_name(cell.id) in bundle.manifest.files else None
+
+
+def facts_of(lock: TaskLock) -> Facts:
+    """What a lock says of its task."""
+    try:
+        task = structure(lock.original, Task, where=lock.task)
+    except Refused:  # written for another version of the task's schema
+        return Facts(task=lock.task, tokens=lock.source.token_estimate)
+    told = task.curation
+    return Facts(
+        task=lock.task,
+        kind=task.kind,
+        tier=told.complexity_tier,
+        domain=told.domain,
+        languages=tuple(sorted(told.languages)),
+        reasoning=told.reasoning_category,
+        tokens=lock.source.token_estimate,
+        spec=task,
+    )

@@ -1,0 +1,223 @@
+"""The figures as tables of words, for the forms that are text: what stands in which row and column. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from nanobench.report.efficiency import MEASURES, taken
+from nanobench.report.figures import Dimension, Part, Square, Tally, rate, too_few
+from nanobench.report.rows import Arm
+from nanobench.report.words import (
+    NONE,
+    arm_names,
+    count,
+    counts_words,
+    few_words,
+    interval_words,
+    mean_words,
+    rate_words,
+    spread_words,
+)
+from nanobench.scoring.causes import Denominator
+from nanobench.scoring.statistics.power import FLOOR
+from nanobench.scoring.statistics.quantities import Rate
+
+
+@frozen(kw_only=True)
+class Table:
+    """A title, what is to be said with it, the columns' heads, and rows of as many texts; the first ``heads``
+    columns name the row, the others are figures."""
+
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    heads: int = 1
+
+
+def title_of(part: Part) -> str:
+    """What a part is about: tasks, arms, cells; the found cells beside the planned ones."""
+    whole = part.whole
+    return (
+        f"{count(len(part.facts), f'{part.kind} task')}, {count(len(part.arms), 'arm')}: "
+        f"{count(whole.planned, 'cell')} planned, {whole.found} found, {whole.valid} count"
+    )
+
+
+def overview(part: Part) -> Iterator[Table]:
+    """Scores and what does not count, failure labels, the navigation delta, what runs took."""
+    yield scores(part)
+    yield taxonomy(part)
+    yield navigation(part)
+    yield spreads(part)
+
+
+def baseline(part: Part) -> Iterator[Table]:
+    """The overview, and the same by every dimension."""
+    yield from overview(part)
+    for found in part.dimensions:
+        yield by_dimension(found, part)
+
+
+def scores(part: Part) -> Table:
+    """Every arm's score, and how many of its planned cells each class took out."""
+    shared, names = arm_names(part.arms)
+    return Table(
+        title="Scores",
+        note=_sentences(
+            f"All: {shared}" if shared else "",
+            "Solved: of the cells that count, with the 95 % Wilson interval",
+            "Mean score: one mean a task, with the bootstrap interval",
+            "The cells that count and those that do not add up to the planned ones",
+            few_words(part.whole),
+        ),
+        columns=("arm", "tasks", "planned", "found", "count", "solved", "mean score", "do not count"),
+        rows=tuple(_score_row(names[arm], tally, str(part.means.get(arm, NONE))) for arm, tally in part.arms.items()),
+    )
+
+
+def _score_row(name: str, tally: Tally, mean: str) -> tuple[str, ...]:
+    counts = (tally.tasks, tally.planned, tally.found, tally.valid)
+    return name, *map(str, counts), rate_words(tally.solved), mean, out_words(tally)
+
+
+def out_words(tally: Tally) -> str:
+    """How many cells do not count, by class; a dash when all do."""
+    out = {name: count for name, count in tally.classes.items() if name != Denominator.VALID}
+    return counts_words({name.replace("_", " "): count for name, count in out.items()})
+
+
+def taxonomy(part: Part) -> Table:
+    """Each failure label's share of the cells that count, by arm."""
+    _, names = arm_names(part.arms)
+    labels = tuple(part.whole.labels)
+    return Table(
+        title="Why runs failed",
+        note="A label's share of the cells that count.",
+        columns=("arm", *labels),
+        rows=tuple(
+            (names[arm], *(rate_words(share(tally, label)) for label in labels)) for arm, tally in part.arms.items()
+        )
+        if labels
+        else (),
+    )
+
+
+def share(tally: Tally, label: str) -> Rate:
+    """A label's share of the cells that count."""
+    return rate(tally.labels.get(label, 0), tally.valid)
+
+
+def navigation(part: Part) -> Table:
+    """What finding the files costs, by arm."""
+    _, names = arm_names(part.arms)
+    return Table(
+        title="Navigation delta",
+        note="Hinted less navigation, of the share of runs that solve a task; over the tasks that count in both.",
+        columns=("arm", "hinted", "navigation", "delta"),
+        rows=tuple(
+            (
+                names[found.hinted],
+                *(rate_words(part.arms[arm].solved) for arm in (found.hinted, found.navigation)),
+                str(found.delta),
+            )
+            for found in part.navigation
+        ),
+    )
+
+
+def spreads(part: Part) -> Table:
+    """What runs took, by arm."""
+    _, names = arm_names(part.arms)
+    took = {arm: taken(part.rows(arm)) for arm in names}
+    return Table(
+        title="What runs took",
+        note="Median and quartiles over the cells that count and tell it.",
+        columns=("arm", *(measure.title for measure in MEASURES)),
+        rows=tuple((names[arm], *(spread_words(took[arm][m.figure]) for m in MEASURES)) for arm in names),
+    )
+
+
+def by_dimension(found: Dimension, part: Part) -> Table:
+    """The solved rate of every group and the labels of its failures; what is no part of an arm, by arm."""
+    _, names = arm_names(part.arms)
+    split = not found.of_arms
+    rows = (
+        (group.value, name, tally)
+        for group in found.groups
+        for name, tally in ([(names[arm], t) for arm, t in group.arms.items()] if split else [("all", group.tally)])
+    )
+    few = any(too_few(group.tally) for group in found.groups)
+    return Table(
+        title=f"By {found.name}",
+        note=_sentences(
+            "A task in several languages stands in several rows" if found.overlaps else "",
+            f"* fewer than {FLOOR} tasks: too few to claim anything" if few else "",
+        ),
+        columns=(found.name, "arm", "tasks", "count", "solved", "failure labels"),
+        rows=tuple(
+            (
+                value,
+                name,
+                str(tally.tasks) + (" *" if too_few(tally) else ""),
+                str(tally.valid),
+                rate_words(tally.solved),
+                counts_words(tally.labels),
+            )
+            for value, name, tally in rows
+        ),
+        heads=2,
+    )
+
+
+def grid(part: Part) -> Table:
+    """Tasks by arms: how many of the runs that count solved it, and the interval."""
+    _, names = arm_names(part.arms)
+    return Table(
+        title="Solved",
+        note="Of the runs that count, with the 95 % Wilson interval.",
+        columns=("task", *names.values()),
+        rows=tuple((task, *(square_words(part.matrix.get((task, arm))) for arm in names)) for task in part.facts),
+    )
+
+
+def square_words(square: Square | None) -> str:
+    """``3/5 (23–88 %)``; a dash where no run counts."""
+    solved = square.tally.solved if square else None
+    return f"{solved.passed}/{solved.n} ({interval_words(solved)})" if solved and solved.n else NONE
+
+
+def matrix(part: Part) -> Table:
+    """Provider, model, what else varies, task, score, failure label."""
+    _, names = arm_names(part.arms)
+    arms = sorted(part.arms, key=lambda arm: (arm.axis("provider") or "", arm.axis("model") or "", names[arm]))
+    squares = ((arm, task, part.matrix.get((task, arm))) for arm in arms for task in part.facts)
+    heads = ("provider", "model", "arm", "task")
+    return Table(
+        title="Provider matrix",
+        note="",
+        columns=(*heads, "solved", "first run", "mean score", "failure labels", "do not count"),
+        rows=tuple(_square_row(arm, names[arm], task, square) for arm, task, square in squares if square is not None),
+        heads=len(heads),
+    )
+
+
+def _square_row(arm: Arm, name: str, task: str, square: Square) -> tuple[str, ...]:
+    tally = square.tally
+    return (
+        arm.axis("provider") or NONE,
+        arm.axis("model") or NONE,
+        name,
+        task,
+        rate_words(tally.solved),
+        {True: "solved", False: "not solved", None: NONE}[square.first],
+        mean_words(tally),
+        counts_words(tally.labels),
+        out_words(tally),
+    )
+
+
+def _sentences(*texts: str) -> str:
+    return " ".join(f"{text}." for text in texts if text)

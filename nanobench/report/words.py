@@ -1,0 +1,83 @@
+"""How figures are said in words: no share without its count and its interval, no count of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from math import ceil, floor
+
+from nanobench.report.figures import Tally, too_few
+from nanobench.report.rows import ARM_AXES, Arm
+from nanobench.scoring.efficiency import Spread
+from nanobench.scoring.statistics.power import FLOOR
+from nanobench.scoring.statistics.quantities import Rate
+
+NONE = "–"
+AXES = (*(axis for axis in ARM_AXES if axis not in ("harness", "mode")), "harness", "mode", "run")
+"""The axes in the order in which people name them."""
+
+
+def count(number: int, noun: str) -> str:
+    """``1 task``, ``2 tasks``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def rate_words(rate: Rate) -> str:
+    """Count, share and interval; a dash where nothing was counted."""
+    return str(rate) if rate.n else NONE
+
+
+def interval_words(rate: Rate) -> str:
+    """``23–88 %``; rounded outwards, so that no interval looks narrower than it is."""
+    low, high = rate.interval.low, rate.interval.high
+    return f"{floor(round(low * 100, 6))}–{ceil(round(high * 100, 6))} %"
+
+
+def mean_words(tally: Tally) -> str:
+    """The mean score and over how many runs."""
+    return NONE if tally.mean is None else f"{decimal(tally.mean, 2)} (n={tally.valid})"
+
+
+def decimal(value: Fraction, places: int) -> str:
+    """The number with so many places, a half rounded up."""
+    scaled = int(abs(value) * 10**places + Fraction(1, 2))
+    whole, rest = divmod(scaled, 10**places)
+    sign = "-" if value < 0 and scaled else ""
+    return f"{sign}{whole}.{rest:0{places}d}" if places else f"{sign}{whole}"
+
+
+def spread_words(spread: Spread) -> str:
+    """``12 (9–15, n=5)``: median, quartiles and count; and how many runs did not tell."""
+    if spread.low is None or spread.median is None or spread.high is None:
+        return NONE
+    low, median, high = (amount(value) for value in (spread.low, spread.median, spread.high))
+    unknown = f", {spread.unknown} unknown" if spread.unknown else ""
+    return f"{median} ({low}–{high}, n={spread.n}{unknown})"
+
+
+def amount(value: Decimal) -> str:
+    """A number for people: three figures at least, thousands apart."""
+    if value >= 100 or value == int(value):
+        return f"{int(value + Decimal('0.5')):,}"
+    return str(value.quantize(Decimal("0.1") if value >= 1 else Decimal("0.0001"), ROUND_HALF_UP))
+
+
+def counts_words(counts: Mapping[str, int]) -> str:
+    """``2 partial_fix_only, 1 zero_signal``; a dash for none."""
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count) or NONE
+
+
+def few_words(tally: Tally) -> str:
+    """What is said where there are too few tasks to claim anything; empty where there are enough."""
+    return f"{tally.tasks} of {FLOOR} tasks: too few to claim anything" if too_few(tally) else ""
+
+
+def arm_names(arms: Iterable[Arm]) -> tuple[str, dict[Arm, str]]:
+    """What all arms have in common, and what each is called: by the axes that vary, or by its model."""
+    arms = tuple(arms)
+    values = {axis: {arm.axis(axis) for arm in arms} for axis in AXES}
+    varying = [axis for axis in AXES if len(values[axis]) > 1] or ["model"]
+    common = [(axis, *values[axis]) for axis in AXES if axis not in varying and axis != "run"]
+    shared = ", ".join(f"{axis} {value}" for axis, value in common if value is not None)
+    return shared, {arm: " · ".join(arm.axis(axis) or f"no {axis}" for axis in varying) for arm in arms}

@@ -1,0 +1,115 @@
+"""Figures over rows: every planned cell is counted once, and only what counts is in a rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from attrs import evolve
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nanobench.bundle.read import Bundle
+from nanobench.errors import Misuse
+from nanobench.model.label import Labelled
+from nanobench.model.lock import TaskLock
+from nanobench.model.result import Cause, CellResult, Score
+from nanobench.report.figures import CLASSES, DIMENSIONS, band, parts_of, tally
+from nanobench.report.rows import Facts, Row, facts_of, gather
+from nanobench.scoring.causes import POLICIES, Denominator
+from nanobench.scoring.score import LABELS, Value
+
+Made = Callable[..., Bundle]
+
+
+def row(result: CellResult, cause: Cause | None, value: Value, task: int, repeat: int) -> Row:
+    """A row of that task and repeat; without a cause, one that was not found."""
+    cell = evolve(result.cell, task=f"task-{task}", repeat=repeat)
+    facts = Facts(task=cell.task, kind="merged-pr", tier=1 + task % 4)
+    if cause is None:
+        return Row(run="r", cell=cell, facts=facts, result=None)
+    solved = value == "1.0"
+    score = Score(value=value, label=LABELS[value], resolved=solved, targets_passed=int(solved), targets=1)
+    scored = POLICIES[cause].scored
+    failure = None if solved or not scored else Labelled(label="unclassified")
+    found = evolve(result, cell=cell, cause=cause, score=score if scored else None, failure=failure)
+    return Row(run="r", cell=cell, facts=facts, result=found)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])  # it is frozen
+@given(data=st.lists(st.tuples(st.sampled_from([None, *Cause]), st.sampled_from(list(LABELS)), st.integers(0, 9))))
+def test_classes_add_up_to_the_planned_cells_and_labels_to_the_unsolved(
+    cell_result: CellResult, data: list[tuple[Cause | None, Value, int]]
+) -> None:
+    rows = [row(cell_result, cause, value, task, number) for number, (cause, value, task) in enumerate(data)]
+    found = tally(rows)
+    assert sum(found.classes.values()) == found.planned == len(rows) and set(found.classes) == set(CLASSES)
+    assert found.found == sum(cause is not None for cause, _, _ in data)
+    assert found.solved.n == found.valid == found.classes[Denominator.VALID]
+    assert sum(found.labels.values()) == found.valid - found.solved.passed
+    assert found.solved_all.n >= found.solved.n
+    for part in parts_of(rows):
+        assert sum(t.planned for t in part.arms.values()) == part.whole.planned
+        assert sum(s.tally.planned for s in part.matrix.values()) == part.whole.planned
+        for dimension in part.dimensions:
+            whole = sum(group.tally.planned for group in dimension.groups)
+            assert whole == part.whole.planned or dimension.overlaps
+
+
+def test_a_rate_limited_run_is_scored_and_listed_apart(cell_result: CellResult) -> None:
+    found = tally([row(cell_result, Cause.RATE_LIMIT, "1.0", 1, 0), row(cell_result, Cause.FINISHED, "0.5", 1, 1)])
+    assert (found.solved.passed, found.solved.n) == (0, 1) and (found.solved_all.passed, found.solved_all.n) == (1, 2)
+    assert found.mean == Fraction(1, 2) and found.classes["rate_limited"] == 1
+
+
+def test_a_planned_cell_without_a_result_is_missing_everywhere(made: Made) -> None:
+    (part,) = parts_of(gather([made(tasks=2, repeats=2, missing=(0, 5))]))
+    assert part.whole.planned == 8 and part.whole.found == 6 and part.whole.classes["missing"] == 2
+    assert part.matrix["task-000", next(iter(part.arms))].first is None
+
+
+def test_arms_of_two_runs_stay_apart_and_the_same_run_twice_is_refused(made: Made) -> None:
+    one, other = made(tasks=1, seed=1), made(tasks=1, seed=2)
+    (part,) = parts_of(gather([one, other]))
+    assert len(part.arms) == 4 and len({arm.run for arm in part.arms}) == 2
+    with pytest.raises(Misuse, match="twice"):
+        gather([one, one])
+
+
+def test_kinds_of_tasks_never_stand_in_one_part(cell_result: CellResult) -> None:
+    merged = row(cell_result, Cause.FINISHED, "1.0", 1, 0)
+    fixture = evolve(row(cell_result, Cause.FINISHED, "0.0", 2, 0), facts=Facts(task="task-2", kind="fixture"))
+    assert [(part.kind, part.whole.planned) for part in parts_of([merged, fixture])] == [
+        ("fixture", 1),
+        ("merged-pr", 1),
+    ]
+
+
+def test_the_navigation_delta_is_over_tasks_that_count_in_both_modes(made: Made) -> None:
+    (part,) = parts_of(gather([made(tasks=3, models=("m",), modes=("hinted", "navigation"), missing=(0,))]))
+    (found,) = part.navigation
+    assert found.delta.n == len(
+        {t for t, arm in part.matrix if part.matrix[t, arm].tally.valid and arm == found.hinted}
+        & {t for t, arm in part.matrix if part.matrix[t, arm].tally.valid and arm == found.navigation}
+    )
+    assert found.delta.n <= 2
+
+
+def test_a_task_in_two_languages_stands_in_both_and_that_is_said(made: Made) -> None:
+    (part,) = parts_of(gather([made(tasks=4)]))
+    languages = next(d for d in part.dimensions if d.name == "language")
+    assert languages.overlaps and [(g.value, g.tally.planned) for g in languages.groups] == [
+        ("go", 2),
+        ("python", 4),
+        ("typescript", 4),
+    ]
+    assert [d.name for d in part.dimensions] == list(DIMENSIONS)
+
+
+def test_a_lock_whose_specification_is_of_another_time_is_grouped_as_unknown(task_lock: TaskLock) -> None:
+    facts = facts_of(task_lock)
+    assert facts == Facts(task="x", kind=None)
+    assert [band(n) for n in (None, 0, 19_999, 20_000, 49_999, 50_000, 80_000, 80_001)] == [
+        *("unknown", "under 20k", "under 20k", "20k to 50k", "20k to 50k", "50k to 80k", "50k to 80k", "over 80k"),
+    ]
