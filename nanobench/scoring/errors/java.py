@@ -10,7 +10,7 @@ from nanobench.scoring.errors.error import OTHER, Error, Rule, first, interface,
 
 _COMPILER = (
     *missing(
-        r"cannot find symbol\n\s*symbol:\s+(?:@?[a-z]+ +)*(?:<[^>\n]*>)?(?P<symbol>[\w$]+)",
+        r"cannot find symbol\n *(?:@?[a-z]+ +)*(?:<[^>\n]*>)?(?P<symbol>[\w$]+)",
         r"cannot find symbol",
         r"package (?:[\w$]+\.)*(?P<symbol>[\w$]+) does not exist",
     ),
@@ -65,7 +65,8 @@ def printed(lines: Sequence[str]) -> Iterator[Error]:
         placed = _PLACED.match(line)
         thrown = _THROWN.match(line)
         if placed:
-            symbol = next((below for below in lines[number + 1 : number + 5] if "symbol: " in below), "")
+            symbols = (below.partition("symbol: ")[2] for below in lines[number + 1 : number + 5])
+            symbol = next(filter(None, symbols), "")
             yield first(_COMPILER, f"{placed['message']}\n{symbol}") or OTHER
         elif thrown:
             yield _thrown(thrown["type"], thrown["message"] or "")
