@@ -24,14 +24,18 @@ from nanobench.gateway.upstream import Pins
 from nanobench.grading.outcomes import parse_report as parse_test_report
 from nanobench.harness.contract import CONTRACTS
 from nanobench.harness.ending import ending
+from nanobench.model.result import Failure
 from nanobench.model.task import PathRules
 from nanobench.sandbox.interface import Ended, Finished
+from nanobench.scoring.errors.recognise import LANGUAGES, compiler_errors, error_of
 from nanobench.sources.change import split
 from nanobench.sources.git_commit import parse_commit
 from nanobench.sources.git_landing import style_of
 from nanobench.sources.git_version import counts_tags, version_at
 from nanobench.sources.patch import affected_paths, joined, sections
 from nanobench.sources.quoting import display, quote, unquote
+from nanobench.symbols.grammars import SUFFIXES, grammar_of
+from nanobench.symbols.names import names_added, names_in
 from tests.fuzz import packages
 from tests.fuzz.base import TARGETS, as_file, place, target
 
@@ -140,13 +144,28 @@ def test_report(data: bytes) -> object:
 
 
 @target
+def errors(data: bytes) -> object:
+    """What a suite's command printed, and what a failing test said, in every language."""
+    text = data.decode("utf-8", "replace")
+    said = Failure(type=text.partition(":")[0], message=text)
+    return [(error_of(each, said), compiler_errors(each, data)) for each in sorted(LANGUAGES)]
+
+
+@target
+def names(data: bytes) -> object:
+    """A file of a task's base: the first byte says of which kind."""
+    path = "a" + sorted(SUFFIXES)[(data or b"\0")[0] % len(SUFFIXES)]
+    return sorted(names_in(grammar_of(path) or "", {path: data[1:]}))
+
+
+@target
 def patch(data: bytes) -> object:
     """A patch: its parts are the whole, and splitting it loses nothing."""
     parts = sections(data)
     assert joined(parts) == data
     change = split(data, PathRules(), where="patch")
     assert len(change.golden) + len(change.test) == len(data)
-    return affected_paths(data)
+    return affected_paths(data), sorted(names_added(data))
 
 
 @target
