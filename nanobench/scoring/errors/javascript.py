@@ -17,6 +17,7 @@ from nanobench.scoring.errors.typescript import by_words, diagnostics
 from nanobench.symbols.names import module_name
 
 _QUOTED = r"['\"](?P<symbol>[^'\"]+)['\"]"
+_NAME = r"(?P<symbol>[A-Za-z_$#][\w$]*)"
 _MODULES = missing(
     rf"Cannot find (?:module|package) {_QUOTED}",
     rf"Failed to resolve import {_QUOTED}",
@@ -28,13 +29,16 @@ _WORDS: dict[str, tuple[Rule, ...]] = {
     "ReferenceError": missing(r"(?P<symbol>[\w$]+) is not defined"),
     "TypeError": (
         *neither(r"(?:\w+ ){0,3}(?:undefined|null) is not "),
-        # `(0 , module.name) is not a function`, `made(...).name is not a constructor`
-        *missing(r"[^\n]*?(?P<symbol>[\w$#]+)\)? is not a (?:function|constructor)\b"),
+        *missing(
+            rf"\([^()\n]*?, (?:[\w$]+\.)*{_NAME}\) is not a (?:function|constructor)\b",
+            rf"[^\n]*?{_NAME} is not a (?:function|constructor)\b",
+        ),
         *interface(
-            r"[^\n]*? is not iterable",
+            r"[^\n]*? is not (?:a function|a constructor|iterable)\b",
             r"Class constructor \S+ cannot be invoked without 'new'",
             r"The [^\n]*? (?:argument|property) must be ",
             r"Cannot mix BigInt and other types",
+            r"Cannot convert (?!undefined or null)",
             r"Cannot use 'in' operator to search for ",
             r"Right-hand side of 'instanceof' is not ",
             r"[^\n]*? called on incompatible receiver ",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -27,6 +28,31 @@ def test_errors_of_a_language_that_nobody_reads_are_other() -> None:
 )
 def test_an_assertion_that_quotes_an_error_is_none(type: str, kind: str) -> None:
     assert error_of("javascript", failure(type, "TypeError: total is not a function")).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "symbol"),
+    [
+        ("(0 , prices_1.total) is not a function", "missing_symbol", "total"),
+        ("(intermediate value).total is not a function", "missing_symbol", "total"),
+        ("shop?.inner.total is not a function", "missing_symbol", "total"),
+        ("shop.Shelf is not a constructor", "missing_symbol", "Shelf"),
+        ("shop.get(...) is not a function", "interface", None),
+        ("(intermediate value)(...) is not a function", "interface", None),
+        ("shop[name] is not a function", "interface", None),
+        ("5 is not a function", "interface", None),
+        ("Class extends value 5 is not a constructor or null", "interface", None),
+        ("number 5 is not iterable (cannot read property Symbol(Symbol.iterator))", "interface", None),
+        ("Cannot convert a Symbol value to a number", "interface", None),
+        ("Cannot convert undefined or null to object", "other", None),
+        ("Class extends value undefined is not a constructor or null", "other", None),
+        ("Promise resolver undefined is not a function", "other", None),
+        ("undefined is not iterable", "other", None),
+        ("Reduce of empty array with no initial value", "other", None),
+    ],
+)
+def test_what_v8_says_of_a_value_of_another_type(message: str, kind: Any, symbol: str | None) -> None:
+    assert error_of("javascript", failure("TypeError", message)) == Error(kind=kind, symbol=symbol)
 
 
 def test_missing_names_and_mismatches_of_an_output_are_told_in_order() -> None:
