@@ -149,7 +149,7 @@ class Bundle:
         except NanobenchError as error:
             yield f"{name}: {error.message}"
             return
-        unbound = self.run.budgets.max_cost is None and self.run.provider_of(cell).kind != "scripted"
+        unbound = self.run.budgets.max_cost is None and not self._scripted(cell)
         if unbound and result.cause in (Cause.COST_BUDGET, Cause.NOT_RUN):
             yield f"{name}: ended with {result.cause}, though the run's cost had no bound"
         for digest in blobs_of(result.blobs):
@@ -160,13 +160,15 @@ class Bundle:
         """No two runs of a real model are recorded byte for byte alike, unless nothing was said at all."""
         cells: dict[str, list[str]] = defaultdict(list)
         for cell in self.run.cells:
-            with suppress(NanobenchError):  # told above
-                if self.run.provider_of(cell).kind == "scripted":
-                    continue
-                cells[self.result(cell).blobs.transcript].append(cell.id)
+            if not self._scripted(cell):
+                with suppress(NanobenchError):  # told above
+                    cells[self.result(cell).blobs.transcript].append(cell.id)
         for transcript, ids in cells.items():
             if len(ids) > 1 and transcript != sha256_hex(b""):
                 yield f"{blob_name(transcript)}: is the transcript of {', '.join(ids)}"
+
+    def _scripted(self, cell: Cell) -> bool:
+        return any(facts.name == cell.provider and facts.kind == "scripted" for facts in self.run.providers)
 
     def _lock(self, name: str, kind: type[L]) -> Locked[L]:
         data, path = self.read(f"locks/{name}"), self.root / "locks" / name
