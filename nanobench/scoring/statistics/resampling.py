@@ -7,6 +7,7 @@ no assumption about the shape, and is too narrow for a handful of observations: 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -23,7 +24,7 @@ AT_ONCE = 1_000_000
 
 def mean(values: Sequence[float]) -> Mean:
     """The mean of one value a task, with its bootstrap interval."""
-    return Mean(float(np.mean(values)), len(values), _interval(values))
+    return Mean(float(np.mean(values)), len(values), _interval(tuple(values)))
 
 
 def paired_difference(before: Mapping[str, float], after: Mapping[str, float]) -> Difference:
@@ -33,7 +34,7 @@ def paired_difference(before: Mapping[str, float], after: Mapping[str, float]) -
         before, after: one value a task, of the same tasks.
     """
     found = differences(before, after)
-    return Difference(float(np.mean(found)), len(found), _interval(found))
+    return Difference(float(np.mean(found)), len(found), _interval(tuple(found)))
 
 
 def navigation_delta(hinted: Mapping[str, float], navigation: Mapping[str, float]) -> Difference:
@@ -52,7 +53,8 @@ def differences(before: Mapping[str, float], after: Mapping[str, float]) -> list
     return [after[task] - before[task] for task in sorted(before)]
 
 
-def _interval(values: Sequence[float]) -> Interval | None:
+@lru_cache(maxsize=1_000)
+def _interval(values: tuple[float, ...]) -> Interval | None:
     if len(values) < 2:
         return None
     found = scipy.stats.bootstrap(
