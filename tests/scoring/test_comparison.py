@@ -226,7 +226,7 @@ def draws(repeats: Make, task: Make) -> Callable[..., tuple[list[Contrast], dict
         random = np.random.default_rng(7)
         found = []
         for _ in range(number):
-            chances = {name: float(random.beta(0.7, 0.7)) for name in tasks}
+            chances = {name: float(random.beta(2, 2)) for name in tasks}
             after = {name: chance * worse for name, chance in chances.items()}
             found.append(Contrast(kind="fixture", before=side(chances, random), after=side(after, random)))
         return found, tasks
@@ -236,15 +236,11 @@ def draws(repeats: Make, task: Make) -> Callable[..., tuple[list[Contrast], dict
 
 def test_of_a_thousand_a_a_comparisons_no_more_than_the_nominal_share_claims_a_difference(draws: Make) -> None:
     contrasts, tasks = draws(1_000)
-    claimed = {"verdict": 0, "paired test alone": 0, "efficiency": 0}
-    for contrast in contrasts:
-        (found,) = compare([contrast], tasks).comparisons
-        claimed["verdict"] += found.verdict.word is not Word.NOISE
-        claimed["paired test alone"] += found.corrected <= 0.05
-        words = [change.word(p) for change, p in found.efficiency]
-        claimed["efficiency"] += any(word != "not distinguishable from noise" for word in words)
-    assert max(claimed.values()) <= 50, claimed
-    assert claimed["paired test alone"] > 0  # it could have
+    found = [compare([contrast], tasks).comparisons[0] for contrast in contrasts]
+    assert sum(each.verdict.word is not Word.NOISE for each in found) <= 50
+    assert sum(any(change.word(p) != Word.NOISE for change, p in each.efficiency) for each in found) <= 50
+    for level in (0.05, 0.1, 0.2, 0.5):  # the paired test alone, and it could have claimed some
+        assert 0 < sum(each.test.p <= level for each in found) <= 1_000 * level
 
 
 def test_a_a_comparisons_made_at_once_are_one_family(draws: Make) -> None:
