@@ -16,8 +16,8 @@ class Error:
     """``missing_symbol``: a name, member, export or module that is not there. ``interface``: types, arguments or
     members that do not fit. ``other``: neither, or nothing that can be told.
 
-    ``symbol`` is the missing name; of an interface error the argument or member that is missing or too many. Names
-    are bare: the last part of ``a.b.c`` and of a module's path.
+    ``symbol`` is the missing name; of an interface error the member that is missing, the argument that nobody
+    expects, or the function that takes others. Names are bare: the last part of ``a.b.c`` and of a module's path.
     """
 
     kind: Kind

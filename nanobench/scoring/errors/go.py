@@ -28,6 +28,7 @@ _WORDS = (
     ),
     *interface(
         r"cannot use .* as .* value in ",
+        r"(?:not enough|too many) arguments in call to (?:.*\.)?(?P<symbol>\w+)",
         r"(?:not enough|too many) (?:arguments in call|return values|values in struct literal)",
         r"too few values in struct literal",
         r"assignment mismatch: ",

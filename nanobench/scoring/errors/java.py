@@ -17,8 +17,8 @@ _COMPILER = (
     *interface(
         r"\S+ is not abstract and does not override abstract method (?P<symbol>[\w$]+)",
         r"incompatible types",
-        r"(?:method|constructor) .*? in (?:class|interface|enum|record) .*? cannot be applied to given types",
-        r"no suitable (?:method|constructor) found for ",
+        r"(?:method|constructor) (?:<[^>]*>)?(?P<symbol>[\w$]+) in \w+ .*? cannot be applied to given types",
+        r"no suitable (?:method|constructor) found for (?P<symbol>[\w$]+)",
         r"method does not override or implement a method from a supertype",
         r".*? cannot (?:override|implement|hide) ",
         r"bad operand types? for ",

@@ -25,7 +25,7 @@ _NAMES: dict[str, tuple[Rule, ...]] = {
         *interface(
             r".*?got an unexpected keyword argument '(?P<symbol>[^']+)'",
             r".*?got multiple values for (?:keyword )?argument '(?P<symbol>[^']+)'",
-            r".*?missing \d+ required (?:positional|keyword-only) arguments?: '(?P<symbol>[^']+)'",
+            r"(?:[\w<>]+\.)*(?P<symbol>\w+)\(\) (?:missing|takes) ",
             r"Can't instantiate abstract class \S+ .*?abstract methods? '?(?P<symbol>\w+)",
         ),
         *neither(r".*\bNoneType\b"),

@@ -34,8 +34,8 @@ PYTHON = {
             "import_of_a_module": "missing prices",
             "import_of_a_package": "missing nothing_like_it",
             "unexpected_argument": "interface colour",
-            "missing_argument": "interface item",
-            "too_many_arguments": "interface",
+            "missing_argument": "interface add",
+            "too_many_arguments": "interface total",
             "abstract_class": "interface put",
             "operands": "interface",
             "operand_that_is_none": "other",
@@ -129,7 +129,10 @@ GO_NAMES = "missing Discount, missing Reverse, missing Remove, missing Item, mis
 JAVA_NAMES = (
     "missing remove, missing colour, missing Price, missing discount, missing total, missing Shelf, missing Kind"
 )
-JAVA_TYPES = ", ".join(["interface put", *["interface"] * 13])
+JAVA_TYPES = """
+interface put, interface, interface, interface, interface add, interface, interface, interface, interface Basket,
+interface valueOf, interface, interface, interface, interface
+"""
 PRINTED = {
     "pytest-conftest": "missing discount",
     "mocha-es": "missing discount",
@@ -138,7 +141,10 @@ PRINTED = {
     "tsc-pretty": TSC,
     "go-names": GO_NAMES,
     "go-json": GO_NAMES,
-    "go-types": ", ".join(["interface"] * 3 + ["interface Put"] + ["interface"] * 6),
+    "go-types": """
+        interface, interface Add, interface Add, interface Put, interface, interface, interface, interface, interface,
+        interface
+    """,
     "go-package": "missing money",
     "go-package-of-module": "missing prices",
     "go-package-of-std": "missing it",
