@@ -29,7 +29,7 @@ class Row:
     """
 
     name: str
-    unit: Literal["s", "MiB", "files", "layers"]
+    unit: Literal["s", "MiB", "files", "layers", "gates"]
     value: float
     yardstick: str = ""
     against: float | None = None
