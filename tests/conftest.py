@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
-import io
 import json
 import os
 import select
@@ -13,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
@@ -34,7 +31,6 @@ from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.formats.documents import dump_lock
 from nanobench.gateway.serving import ServingThread
 from nanobench.grading.locked import LockedArena, locked_arena
-from nanobench.harness.closure import assemble, measure
 from nanobench.harness.session import Seat
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
@@ -45,11 +41,9 @@ from nanobench.model.lock import (
     RECIPE,
     EnvironmentLock,
     GateVerdict,
-    HarnessLock,
     LockedImage,
     LockedSource,
     LockedTests,
-    Package,
     Reference,
     TaskLock,
 )
@@ -66,6 +60,8 @@ from nanobench.store.store import Store
 
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
+
+pytest_plugins = ["tests.leaky"]
 
 ZERO = "0" * 64
 ROOT = Path(__file__).parents[1]
@@ -328,30 +324,6 @@ def _called(*arguments: object, env: dict[str, str] | None = None) -> Done:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Done(result.exit_code, result.stdout, result.stderr)
-
-
-@pytest.fixture(scope="session")
-def leaky(place: LockedArena, repository: Project, bench: Workbench) -> HarnessLock:
-    """A harness whose closure is the demo task's golden patch and nothing else."""
-    member, packed = tarfile.TarInfo("package/fix.patch"), io.BytesIO()
-    member.size = len(place.change.golden)
-    with gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as file, tarfile.open(None, "w", file) as archive:
-        archive.addfile(member, io.BytesIO(place.change.golden))
-    package = Package(
-        purl="pkg:npm/leak@1.0.0",
-        role="npm",
-        path="leak/-/leak-1.0.0.tgz",
-        digest=bench.store.put(packed.getvalue()),
-        size=len(packed.getvalue()),
-        target="node_modules/leak",
-    )
-    with bench.store.scratch("leaky") as tree:
-        tree.chmod(0o755)
-        assemble([package], bench.store, tree)
-        facts = measure(tree)
-    real = repository.lock(HarnessLock, "nanocoder-1.29.0").value
-    name = "nanocoder-1.29.0-2026-11-02"
-    return evolve(real, name=name, closure=facts.diff_id, closure_size=facts.size, package=(package,))
 
 
 @pytest.fixture(scope="session")

@@ -285,33 +285,6 @@ def test_another_lock_below_the_task_lock_is_found_by_its_digest(
     assert {"environments": "environment.sha256", "harness": "harness.sha256"}[kind] in step.reasons[0]
 
 
-def test_a_harness_that_holds_the_solution_is_found_though_every_other_word_fits(
-    nop_bundle: Path, forge: Forge, retest: Look, leaky: HarnessLock
-) -> None:
-    forged = forge(nop_bundle)
-    data = dump_lock(leaky)
-    (forged.root / f"locks/harness/{leaky.name}.lock.toml").write_bytes(data)
-    results = [
-        evolve(
-            result,
-            cell=evolve(result.cell, harness=leaky.name),
-            harness_sha256=sha256_hex(data),
-            nanocoder=leaky.nanocoder,
-        )
-        for result in forged.results()
-    ]
-    shutil.rmtree(forged.root / "cells")
-    for result in results:
-        (forged.root / cell_name(result.cell.id)).parent.mkdir(parents=True, exist_ok=True)
-        forged.replace(result)
-    cells, harnesses = tuple(result.cell for result in results), {leaky.name: sha256_hex(data)}
-    forged.run(lambda run: evolve(run, cells=cells, harnesses=harnesses))
-    steps = retest(forged.root)
-    assert steps["bytes"].verdict == "pass"
-    assert steps["derive"].verdict == "fail"
-    assert any("NB_LEAK" in reason and leaky.name in reason for reason in steps["derive"].reasons)
-
-
 def test_a_lock_whose_gate_did_not_pass_is_named(oracle_bundle: Path, forge: Forge, look: Look, locks: Locks) -> None:
     forger = forge(oracle_bundle)
     first, *rest = locks.task.gate
