@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import asdict
 
-from benchmarks import cell, containers, errands, matrix, packing, phases, sandbox
+from benchmarks import cell, containers, errands, gates, matrix, packing, phases, sandbox
 from benchmarks.measure import Place, Row, machine, staged
 from nanobench.cli import common
 from nanobench.formats import json
@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "packing": packing.rows,
     "docker": containers.rows,
     "errands": errands.rows,
+    "gates": gates.rows,
     "phases": phases.rows,
 }
 TASKS = ("unidiff-1.0.1", "tomlkit-0.15.2")

@@ -17,6 +17,7 @@ from time import perf_counter
 from attrs import frozen
 
 from benchmarks.measure import Place, Row
+from nanobench.gates.tools import TOOLS
 from nanobench.runner.stage import LockedTask
 from nanobench.sources.interface import Pinned
 from nanobench.store.store import Store
@@ -86,8 +87,9 @@ def sharing(needed: tuple[Pinned, ...], more: tuple[Pinned, ...], first: Done, s
 
 
 def lay(locked: LockedTask, full: Store, empty: Store) -> tuple[Pinned, ...]:
-    """Lay the files of a task that are not there yet into the store; which ones. A network would bring just these."""
-    packages = (*locked.environment.value.package, *locked.harness.value.package)
+    """Lay what is missing of a task's files and the gates' own into the store; which ones. A network would bring just
+    these."""
+    packages = (*locked.environment.value.package, *locked.harness.value.package, *TOOLS)
     registries = (Pinned(digest=package.digest, size=package.size) for package in packages)
     files = {file.digest: file for file in (*registries, *locked.locks.source.pinned())}
     missing = tuple(file for digest, file in files.items() if not empty.has(digest))

@@ -29,7 +29,7 @@ class Row:
     """
 
     name: str
-    unit: Literal["s", "MiB", "files", "layers", "cells/min"]
+    unit: Literal["s", "MiB", "files", "layers", "gates", "cells/min"]
     value: float
     yardstick: str = ""
     against: float | None = None

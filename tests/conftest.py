@@ -63,6 +63,8 @@ pytest_plugins = ("tests.made",)
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
+pytest_plugins = ["tests.leaky"]
+
 ZERO = "0" * 64
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / ".cache/test-store"

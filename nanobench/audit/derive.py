@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nanobench.audit.published import online_for
+from nanobench.audit.published import against_project, online_for
 from nanobench.bundle.read import Bundle
 from nanobench.ecosystems.online import Online
 from nanobench.errors import CannotTell, NanobenchError
 from nanobench.formats.converter import unstructure
+from nanobench.gates.agents import leaks_of_agents
+from nanobench.gates.interface import Case
 from nanobench.gates.judge import Judged, judge_all
 from nanobench.gates.relock import case_of, lock_of, locked_inputs, remember_trials
+from nanobench.harness.realise import realise_closure
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import LockedImage, TaskLock
@@ -40,9 +43,25 @@ def derive_again(
         yield from (_objection(task, j, image) for j in judged if j.finding.verdict != "pass")
         if all(j.verdict.admitted(image) for j in judged):
             remember_trials(case)
+        yield from _other_agents(bundle, case, lock, project, online=online, bench=bench)
         derived = lock_of(inputs, case, judged)
         for change in changes(unstructure(lock), unstructure(derived)):
             yield f"locks/{task}.lock.toml: {change} (derived from its pins)"
+
+
+def _other_agents(
+    bundle: Bundle, case: Case, lock: TaskLock, project: Project | None, *, online: Online | None, bench: Workbench
+) -> Iterator[NanobenchError]:
+    """What speaks against the harnesses that the task was run with beside the one of its lock."""
+    names = sorted({cell.harness for cell in bundle.run.cells if cell.task == lock.task} - {lock.harness.name})
+    for harness in map(bundle.run_harness_lock, names):
+        published = next(against_project(bundle, harness, project), None) is None
+        try:
+            closure = realise_closure(harness.value, online=online if published else None, bench=bench)
+            agents = [(harness.value, closure)]
+            yield from leaks_of_agents(lock, case.task, case.image, case.change, agents, bench=bench)
+        except NanobenchError as error:  # what is wrong with one says nothing of the others
+            yield error
 
 
 def _objection(task: str, judged: Judged, image: LockedImage) -> str | CannotTell:

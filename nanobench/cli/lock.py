@@ -26,7 +26,9 @@ from nanobench.sandbox.choose import EngineName
 Before = Annotated[
     str | None,
     typer.Option(
-        "--before", metavar="DATE", help="With --nanocoder: its dependencies are older than this (YYYY-MM-DD)."
+        "--before",
+        metavar="DATE",
+        help="With --nanocoder: its dependencies are older than this (YYYY-MM-DD), which then is in the lock's name.",
     ),
 ]
 
@@ -107,12 +109,12 @@ class _Errand:
 
     def harness(self, asked: str) -> Said:
         """Lock a harness alone."""
-        request = requested(self.project, asked, self.bench.store)
+        name, request = requested(self.project, asked, self.before, self.bench.store)
         with common.network(offline=self.offline) as online:
             outcome = lock_harness_alone(
                 self.project,
+                name,
                 request,
-                before=self.before,
                 upgrade=self.upgrade,
                 online=online,
                 bench=self.bench,

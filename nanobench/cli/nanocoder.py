@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from attrs import evolve
+
 from nanobench.errors import Misuse, Refused
 from nanobench.harness.build import import_build
-from nanobench.harness.lock import request_for, request_for_build
+from nanobench.harness.lock import lock_name, request_for_build, request_named
 from nanobench.model.fields import Digest
 from nanobench.model.lock import HarnessLock, HarnessRequest
 from nanobench.project.files import Locked, Project
@@ -17,18 +19,27 @@ OPTION = "--nanocoder"
 HELP = "A Nanocoder: a version, the name of its lock, or a packed build (PATH.tgz); several may be given"
 
 
-def requested(project: Project, asked: str, store: Store) -> HarnessRequest:
-    """What a lock is to be made for; a packed build is then in the store.
+def requested(project: Project, asked: str, before: str | None, store: Store) -> tuple[str, HarnessRequest]:
+    """The name of the lock that is to be made or kept, and what for; a packed build is then in the store.
+
+    Args:
+        before: the date that every dependency must be older than; None for the usual one.
 
     Raises:
         Refused: ``NB_HARNESS_VERSION``, ``NB_BUILD`` and as :mod:`nanobench.archives` says.
         Misuse: ``NB_NO_FILE``.
     """
     if _is_path(asked):
-        return request_for_build(import_build(Path(asked), store), store)
-    if asked in project.harness_names():
-        return project.lock(HarnessLock, asked).value.original
-    return request_for(asked)
+        request = request_for_build(import_build(Path(asked), store), store)
+        name = lock_name(request, dated=False)
+    else:
+        name = _name(asked)
+        known = name in project.harness_names()
+        request = project.lock(HarnessLock, name).value.original if known else request_named(name)
+    if before is not None:
+        request = evolve(request, before=before)
+        name = lock_name(request, dated=True)
+    return name, request
 
 
 def locked_harness(project: Project, asked: str) -> Locked[HarnessLock]:
@@ -36,14 +47,19 @@ def locked_harness(project: Project, asked: str) -> Locked[HarnessLock]:
 
     Raises:
         Refused: ``NB_HARNESS_NOT_LOCKED``.
-        Misuse: ``NB_NO_FILE``.
+        Misuse: ``NB_NO_FILE``; ``NB_HARNESS_NAME`` for a build that was locked with packages of several dates.
     """
     locks = [project.lock(HarnessLock, name) for name in project.harness_names()]
     if _is_path(asked):
         digest = _digest(Path(asked))
         found = [lock for lock in locks if lock.value.original.tarball == digest]
     else:
-        found = [lock for lock in locks if lock.value.name in (asked, f"nanocoder-{asked}")]
+        found = [lock for lock in locks if lock.value.name == _name(asked)]
+    if len(found) > 1:
+        several = ", ".join(lock.value.name for lock in found)
+        raise Misuse(
+            "NB_HARNESS_NAME", f"several locks are of {asked:.200}", where=OPTION, hint=f"name one: {several}"
+        )
     if found:
         return found[0]
     names = ", ".join(lock.value.name for lock in locks)
@@ -53,6 +69,10 @@ def locked_harness(project: Project, asked: str) -> Locked[HarnessLock]:
         where=OPTION,
         hint=f"nanobench lock --nanocoder {asked:.200}",
     )
+
+
+def _name(asked: str) -> str:
+    return asked if asked.startswith("nanocoder-") else f"nanocoder-{asked}"
 
 
 def _is_path(asked: str) -> bool:

@@ -27,7 +27,7 @@ from nanobench.project.files import Locked, Project
 from nanobench.runner.forecast import forecast
 from nanobench.runner.plan import plan
 from nanobench.runner.run import Run, jobs_for, publish
-from nanobench.runner.stage import Agent, LockedTask, Stage, bring_agent, set_stage
+from nanobench.runner.stage import Agent, LockedTask, Stage, bring_agent, refuse_leaks, set_stage
 from nanobench.runner.state import RunState
 from nanobench.sandbox.choose import EngineName
 
@@ -173,7 +173,7 @@ def _destination(project: Project, out: Path | None) -> Path:
 def _stages(
     tasks: dict[str, LockedTask], harnesses: dict[str, Harnesses], *, bench: Workbench, offline: bool
 ) -> dict[str, Stage]:
-    """Every task ready to run, and the store told to keep what it needs."""
+    """Every task ready to run, with no harness that holds its solution, and the store told to keep what it needs."""
     stages: dict[str, Stage] = {}
     agents: dict[str, Agent] = {}
     with common.network(offline=offline) as online:
@@ -186,6 +186,7 @@ def _stages(
             with of_task(name):
                 stages[name] = set_stage(locked, own, online=online, bench=bench)
             keep(locked, bench.store)
+    refuse_leaks(stages.values(), bench=bench)
     return stages
 
 

@@ -39,7 +39,8 @@ def look_up(name: str, version: str, *, online: Online, target: str = "") -> Pla
     integrity = stated.get("integrity") if isinstance(stated, dict) else None
     digest = from_integrity(str(integrity), where=where)
     path = tarball_path(name, version)
-    return Placed(target=target, name=name, version=version, path=path, digest=digest)
+    script = isinstance(answer, dict) and bool(answer.get("hasInstallScript"))
+    return Placed(target=target, name=name, version=version, path=path, digest=digest, script=script)
 
 
 def obtain(placed: Iterable[Placed], store: Store, *, online: Online) -> dict[Digest, int]:

@@ -15,6 +15,7 @@ from nanobench.gates.interface import WARNINGS, Case, Finding
 from nanobench.gates.mutations import mutated
 from nanobench.grading.many import Attempt, try_all
 from nanobench.grading.trial import Arena, Trial
+from nanobench.grading.variations import one_cpu
 from nanobench.model.fields import Document
 from nanobench.scoring.score import passes
 from nanobench.sources.quoting import display
@@ -72,10 +73,11 @@ def mutants(case: Case) -> Iterator[Variant]:
 
 
 def _attempts(case: Case, variants: Sequence[Variant]) -> tuple[Attempt, ...]:
+    """One CPU each, so that several run at once: the flakiness gate knows whether outcomes depend on it."""
     named = {test.partition("|")[0] for test in case.targets}
     asserted = {f"{a.name}|{a.type}" for a in case.arena.assertions} & set(case.targets)
     arena: Arena = evolve(
-        case.arena,
+        one_cpu(case.arena),
         suites=tuple(suite for suite in case.arena.suites if suite.name in named),
         assertions=tuple(a for a in case.arena.assertions if f"{a.name}|{a.type}" in asserted),
     )

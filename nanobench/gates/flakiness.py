@@ -10,6 +10,8 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 
+from attrs import frozen
+
 from nanobench.errors import Refused
 from nanobench.gates.interface import Case, Finding, judged
 from nanobench.gates.tools import LIBRARY
@@ -39,10 +41,10 @@ class FlakinessGate:
     def check(self, case: Case) -> Finding:
         """Run, compare with the first run of the same state, and name what differs."""
         moved = _moves(case)
-        attempts = _attempts(case, moved=moved)
-        case.bench.say(f"running the tests {len(attempts)} times more")
-        trials = try_all(attempts, store=case.bench.store)
-        differing = _differing(case, attempts, trials)
+        again = _again(case, moved=moved)
+        case.bench.say(f"running the tests {len(again)} times more")
+        trials = try_all([each.attempt for each in again], store=case.bench.store)
+        differing = _differing(case, again, trials)
         evidence: Document = {
             "runs": {"base": 1 + REPEATS, "golden": 1 + REPEATS},
             "variations": _variations(case, moved=moved),
@@ -57,18 +59,34 @@ class FlakinessGate:
         return judged(evidence, reasons, _remedy(case, tuple(differing)))
 
 
-def _attempts(case: Case, *, moved: bool) -> tuple[Attempt, ...]:
-    arena, golden, said = case.arena, case.change.golden, case.change.said
-    again = [
-        *(Attempt(name=f"base, run {n}", arena=arena, patch=b"") for n in range(2, 2 + REPEATS)),
-        *(Attempt(name=f"golden, run {n}", arena=arena, patch=golden, said=said) for n in range(2, 2 + REPEATS)),
-    ]
-    arenas = _arenas(case, moved=moved)
-    varied = [Attempt(name=f"golden, {name}", arena=other, patch=golden, said=said) for name, other in arenas.items()]
-    return (*again, *varied)
+@frozen(kw_only=True)
+class _Again:
+    """A run of a state that was run before (of a question, both states have the same files)."""
+
+    state: str
+    first: Trial
+    attempt: Attempt
 
 
-def _arenas(case: Case, *, moved: bool) -> dict[str, Arena]:
+def _again(case: Case, *, moved: bool) -> tuple[_Again, ...]:
+    golden, said = case.change.golden, case.change.said
+    plain = {f"run {n}": case.arena for n in range(2, 2 + REPEATS)}
+    base = (
+        _Again(state="base", first=case.base, attempt=Attempt(name=f"base, {name}", arena=arena, patch=b""))
+        for name, arena in plain.items()
+    )
+    solved = (
+        _Again(
+            state="golden",
+            first=case.golden,
+            attempt=Attempt(name=f"golden, {name}", arena=arena, patch=golden, said=said),
+        )
+        for name, arena in (plain | _varied(case, moved=moved)).items()
+    )
+    return (*base, *solved)
+
+
+def _varied(case: Case, *, moved: bool) -> dict[str, Arena]:
     arena = case.arena
     arenas = {"one CPU": one_cpu(arena), "another hash seed": other_hashes(arena)}
     if any(suite.format in SHUFFLED for suite in arena.suites):
@@ -107,21 +125,18 @@ def _moves(case: Case) -> bool:
     return said.isdigit() and int(said) > time.time() + _MOVED
 
 
-def _differing(
-    case: Case, attempts: Sequence[Attempt], trials: Sequence[Trial | Refused]
-) -> dict[str, dict[str, str]]:
+def _differing(case: Case, again: Sequence[_Again], trials: Sequence[Trial | Refused]) -> dict[str, dict[str, str]]:
     """Each test that is not the same everywhere: its outcome in the first run, and in every run that had another."""
     found: dict[str, dict[str, str]] = {}
-    for attempt, trial in zip(attempts, trials, strict=True):
+    for each, trial in zip(again, trials, strict=True):
         if isinstance(trial, Refused):
             raise trial
-        state, first = ("golden", case.golden) if attempt.patch else ("base", case.base)
-        before, after = _stable(case, first), _stable(case, trial)
+        before, after = _stable(case, each.first), _stable(case, trial)
         for test in sorted(before.keys() | after.keys()):
             old, new = (outcomes.get(test, Outcome.ABSENT).value for outcomes in (before, after))
             if old != new:
-                found.setdefault(test, {})[f"{state}, run 1"] = old
-                found[test][attempt.name] = new
+                found.setdefault(test, {})[f"{each.state}, run 1"] = old
+                found[test][each.attempt.name] = new
     return dict(sorted(found.items()))
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from attrs import frozen
+
 from nanobench.formats.converter import unstructure
 from nanobench.gates.interface import WARNINGS, Case, Finding
+from nanobench.image.task import BuiltTask
 from nanobench.leaks.copies import Project, npm_project, purl_project, pypi_project
 from nanobench.leaks.found import Found
 from nanobench.leaks.repository import Repository, new_to
@@ -14,7 +17,10 @@ from nanobench.leaks.scan import Scanned, Scanner
 from nanobench.leaks.search import Search
 from nanobench.leaks.wanted import Wanted, wanted_of
 from nanobench.model.fields import Document
-from nanobench.model.task import ArchiveSource
+from nanobench.model.lock import HarnessLock
+from nanobench.model.task import ArchiveSource, Task
+from nanobench.model.upstream import LockedUpstream
+from nanobench.sources.change import Change
 from nanobench.store.plain_file import read_below
 
 _REMEDIES = {
@@ -26,10 +32,6 @@ _REMEDIES = {
     "reference": "the repository must know nothing beyond the base: make it of the base tree alone",
     "alternates": "the repository must hold its objects itself",
 }
-_AGENT = (
-    "the agent's closure has it: name an older Nanocoder as the task's harness, locked as of a day before the "
-    "release with the solution (nanobench lock --nanocoder VERSION --before DATE)"
-)
 _OTHER = "an object that is not the base's: make the repository of the base tree alone"
 _UNREAD = "it is packed beyond all bounds: keep it out of the image"
 _MOST_PACKAGE_JSON = 1 << 20
@@ -42,42 +44,60 @@ class LeakGate:
 
     def check(self, case: Case) -> Finding:
         """Look for all that only the solution has; the evidence names every place."""
-        repository = Repository.read(case.image.workspace / ".git")
-        wanted = new_to(repository, wanted_of(case.change, case.task.paths))
-        search = Search(wanted)
-        scans = _scan(case, Scanner(search=search, projects=projects_of(case)))
+        sought = sought_of(case.task, case.image, case.change)
+        repository, search = sought.repository, sought.scanner.search
+        scans = _scan(case, sought.scanner)
         strays = repository.strays(case.image.repository.tree)
         found = {role: scan.found for role, scan in scans.items()} | {"repository": strays}
         unread = [f"{role}: {what}" for role, scan in scans.items() for what in scan.unread]
         evidence: Document = {
-            "wanted": _summary(wanted),
+            "wanted": _summary(search.wanted),
             "files": {role: scan.files for role, scan in scans.items()},
             "objects": len(repository.objects),
             "found": {role: [unstructure(one) for one in several] for role, several in found.items()},
             "unread": unread,
             WARNINGS: list(_told(case, search)),
         }
-        return _judged(evidence, {role: several for role, several in found.items() if several}, unread)
+        seen = {role: several for role, several in found.items() if several}
+        return _judged(evidence, seen, unread, _agents_remedy(case))
 
 
-def projects_of(case: Case) -> tuple[Project, ...]:
+@frozen(kw_only=True)
+class Sought:
+    """A task's solution, ready to be looked for, and the repository that was asked what is new in it."""
+
+    repository: Repository
+    scanner: Scanner
+
+
+def sought_of(task: Task, image: BuiltTask, change: Change) -> Sought:
+    """Everything that only the solution has.
+
+    Raises:
+        Refused, CannotTell: as :class:`nanobench.leaks.repository.Repository` says.
+    """
+    repository = Repository.read(image.workspace / ".git")
+    search = Search(new_to(repository, wanted_of(change, task.paths)))
+    return Sought(repository=repository, scanner=Scanner(search=search, projects=projects_of(task, image, change)))
+
+
+def projects_of(task: Task, image: BuiltTask, change: Change) -> tuple[Project, ...]:
     """What registries call the project: by its own metadata at base, and by the task's source."""
-    found = _npm_projects(case)
-    if "name" in case.image.notes:
-        found.add(pypi_project(case.image.notes["name"], case.image.notes["version"]))
-    if isinstance(case.task.source, ArchiveSource):
-        found.add(purl_project(case.task.source.base.purl))
+    found = _npm_projects(image, {*change.source_files, *task.required_files})
+    if "name" in image.notes:
+        found.add(pypi_project(image.notes["name"], image.notes["version"]))
+    if isinstance(task.source, ArchiveSource):
+        found.add(purl_project(task.source.base.purl))
     return tuple(sorted(found, key=lambda p: (p.ecosystem, p.name, p.version)))
 
 
-def _npm_projects(case: Case) -> set[Project]:
+def _npm_projects(image: BuiltTask, files: set[str]) -> set[Project]:
     """Of every ``package.json`` at or above a file that the solution changes."""
-    files = {*case.change.source_files, *case.required_files}
     folders = {folder for file in files for folder in PurePosixPath(file).parents}
     found: set[Project] = set()
     for folder in folders:
         try:
-            data = read_below(case.image.workspace, str(folder / "package.json"), limit=_MOST_PACKAGE_JSON)
+            data = read_below(image.workspace, str(folder / "package.json"), limit=_MOST_PACKAGE_JSON)
         except OSError:
             continue
         if project := npm_project(data):
@@ -111,19 +131,31 @@ def _summary(wanted: Wanted) -> Document:
     return {**counts, "sha256": wanted.identity(), "too_short": list(wanted.short)}
 
 
-def _judged(evidence: Document, found: dict[str, tuple[Found, ...]], unread: list[str]) -> Finding:
-    reasons = [f"{role}: {_said(one)}" for role, several in found.items() for one in several]
-    remedies = [_remedy(role, one) for role, several in found.items() for one in several]
+def _judged(evidence: Document, found: dict[str, tuple[Found, ...]], unread: list[str], of_agent: str) -> Finding:
+    reasons = [f"{role}: {said(one)}" for role, several in found.items() for one in several]
+    remedies = [
+        of_agent if role == "agent" else _REMEDIES.get(one.by, _OTHER)
+        for role, several in found.items()
+        for one in several
+    ]
     if unread and not found:
         return Finding(verdict="unknown", evidence=evidence, reasons=tuple(unread), remedy=_UNREAD)
     remedy = "; ".join(dict.fromkeys(remedies))
     return Finding(verdict="fail" if found else "pass", evidence=evidence, reasons=tuple(reasons), remedy=remedy)
 
 
-def _said(one: Found) -> str:
+def said(one: Found) -> str:
+    """The place and what it has, in words."""
     more = f" and {one.count - 1} more" if one.count > 1 else ""
     return f"{one.place}: {one.by}: {one.what}{more}"
 
 
-def _remedy(role: str, one: Found) -> str:
-    return _AGENT if role == "agent" else _REMEDIES.get(one.by, _OTHER)
+def older_closure(harness: HarnessLock, merged_at: str | None) -> str:
+    """The command that locks the same Nanocoder with packages from before the solution was published."""
+    return f"nanobench lock --nanocoder {harness.nanocoder} --before {(merged_at or 'DATE')[:10]}"
+
+
+def _agents_remedy(case: Case) -> str:
+    merged_at = case.pins.merged_at if isinstance(case.pins, LockedUpstream) else case.task.curation.merged_at
+    command = older_closure(case.harness, merged_at)
+    return f"the agent's closure has it: lock one with older packages and name it as the task's harness ({command})"

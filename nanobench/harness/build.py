@@ -123,7 +123,7 @@ def _version(document: Document, where: str) -> str:
     version = document.get("version")
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         raise _refused(f"its version is {version!r:.60}, not like 1.31.0 or 1.31.0-beta.1", where)
-    if not re.fullmatch(IDENTIFIER, f"nanocoder-{version}-{8 * '0'}"):
+    if not re.fullmatch(IDENTIFIER, f"nanocoder-{version}-{8 * '0'}-2026-01-01"):
         raise _refused(f"its version is too long: {version:.60}", where)
     return version
 

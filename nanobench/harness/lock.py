@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,14 +23,19 @@ DEFAULT = HarnessRequest(nanocoder=CONTRACTS[-1].version, node="22.23.3", npm="1
 """What is locked when nobody asks for anything else."""
 
 
-def request_for(version: str) -> HarnessRequest:
-    """The request for a released Nanocoder.
+_NAME = re.compile(r"nanocoder-(?P<version>.+?)(?:-(?P<before>\d{4}-\d\d-\d\d))?")
+
+
+def request_named(name: str) -> HarnessRequest:
+    """The request that the name of a release's lock stands for; without a date in it, today's.
 
     Raises:
         Refused: ``NB_HARNESS_VERSION`` for a version whose report this program does not know.
     """
+    said = _NAME.fullmatch(name)
+    version, before = said.group("version", "before") if said else (name, None)
     contract_for(version, build=False)
-    return evolve(DEFAULT, nanocoder=version)
+    return evolve(DEFAULT, nanocoder=version, before=before or DEFAULT.before)
 
 
 def request_for_build(tarball: Digest, store: Store) -> HarnessRequest:
@@ -43,13 +49,17 @@ def request_for_build(tarball: Digest, store: Store) -> HarnessRequest:
     return evolve(DEFAULT, nanocoder=version, tarball=tarball)
 
 
-def lock_name(request: HarnessRequest) -> str:
-    """The name of its lock, which tasks use. Two builds of one version have two."""
-    return "-".join(("nanocoder", request.nanocoder, *([split(request.tarball)[1][:8]] if request.tarball else [])))
+def lock_name(request: HarnessRequest, *, dated: bool) -> str:
+    """The name of its lock, which tasks use. Two builds of one version have two; so has one version with packages of
+    two dates, of which one at most is called without its date."""
+    build = [split(request.tarball)[1][:8]] if request.tarball else []
+    return "-".join(("nanocoder", request.nanocoder, *build, *([request.before] if dated else [])))
 
 
-def lock_harness(request: HarnessRequest, *, store: Store, online: Online, say: Callable[[str], None]) -> HarnessLock:
-    """The lock of ``request``. Same request, same bytes, as long as the registry keeps its files.
+def lock_harness(
+    name: str, request: HarnessRequest, *, store: Store, online: Online, say: Callable[[str], None]
+) -> HarnessLock:
+    """The lock of ``request``, called ``name``. Same request, same bytes, as long as the registry keeps its files.
 
     Afterwards the store holds every tarball and the closure's tree.
 
@@ -72,7 +82,7 @@ def lock_harness(request: HarnessRequest, *, store: Store, online: Online, say: 
         version=LOCK_VERSION,
         revision=LOCK_REVISION,
         recipe=RECIPE,
-        name=lock_name(request),
+        name=name,
         nanocoder=request.nanocoder,
         node=request.node,
         platform=PLATFORM,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from attrs import frozen
 
 from nanobench.ecosystems.online import Online
+from nanobench.errors import NanobenchError
+from nanobench.gates.agents import leaks_of_agents
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.harness.contract import contract_of
 from nanobench.harness.realise import realise_closure
@@ -64,6 +66,26 @@ class Stage:
             limits=lock.limits,
             env=lock.env,
         )
+
+
+def refuse_leaks(stages: Iterable[Stage], *, bench: Workbench) -> None:
+    """Let no task run with a harness that holds its solution. The one that it was locked with was asked then.
+
+    Raises:
+        Refused: ``NB_LEAK`` naming the places, and the others where several fail.
+        CannotTell: ``NB_LEAK`` when one cannot be searched whole.
+    """
+    found = [error for stage in stages for error in _leaks(stage, bench)]
+    if found:
+        worst, *others = sorted(found, key=lambda error: error.exit_code)
+        worst.details += tuple(f"{error.where}: {error.message} ({error.hint})" for error in others)
+        raise worst
+
+
+def _leaks(stage: Stage, bench: Workbench) -> Iterator[NanobenchError]:
+    locks, place = stage.locked.locks, stage.place
+    agents = [(agent.lock.value, agent.closure) for agent in stage.agents.values()]
+    return leaks_of_agents(locks.task, locks.spec, place.image, place.change, agents, bench=bench)
 
 
 def bring_agent(lock: Locked[HarnessLock], *, online: Online | None, bench: Workbench) -> Agent:

@@ -118,14 +118,21 @@ def test_locking_again_changes_no_byte_and_needs_no_network(nanobench: Any, side
     assert (done.code, done.out.count("no byte changed")) == (0, 3), done.err
 
 
-def test_another_date_is_another_request_and_only_harnesses_have_one(nanobench: Any, side: Side) -> None:
+def test_another_date_is_another_lock_and_only_harnesses_have_one(nanobench: Any, side: Side) -> None:
     def code(*arguments: object) -> tuple[int, str]:
         done = nanobench("lock", "--offline", *arguments, *side.where, "--json")
         return done.code, done.document.get("error", {}).get("code", "")
 
     kept = side.project.lock(HarnessLock, OLD).value.original.before
-    assert code("--nanocoder", OLD, "--before", kept) == (0, "")
-    assert code("--nanocoder", OLD, "--before", "2026-10-01") == (3, "NB_OFFLINE")
+    dated = f"{OLD}-{kept}"
+    lock = side.project.lock(HarnessLock, OLD).value
+    assert code("--nanocoder", OLD, "--before", kept) == (3, "NB_OFFLINE")
+    side.project.write_lock(dated, evolve(lock, name=dated))
+    assert [code("--nanocoder", *asked) for asked in ((OLD, "--before", kept), (dated,), (dated[10:],))] == [
+        (0, "")
+    ] * 3
+    assert side.project.lock(HarnessLock, OLD).value == lock
+    side.project.lock_path(HarnessLock, dated).unlink()
     assert code("--nanocoder", OLD, "--before", "tomorrow") == (2, "NB_USAGE")
     assert code("--before", kept, "unidiff-1.0.1") == (2, "NB_USAGE")
 

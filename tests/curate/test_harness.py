@@ -21,7 +21,7 @@ def test_a_lock_that_is_there_is_kept_and_its_closure_needs_no_network(
     harness: HarnessLock, bench: Workbench
 ) -> None:
     lock, tree = keep_or_lock_harness(NAME, harness, upgrade=("python",), online=None, bench=bench)
-    assert lock is harness
+    assert lock == harness
     assert tree.name == harness.closure.partition(":")[2]
 
 

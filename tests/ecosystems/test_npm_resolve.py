@@ -43,7 +43,7 @@ def test_npm_resolves_today_what_the_committed_lock_says(locked: HarnessLock, ke
     assert found.scripts == ()
 
 
-def test_a_date_before_the_release_has_no_solution_and_npm_says_why(
+def test_a_date_before_its_packages_were_there_has_no_solution_and_npm_says_why(
     locked: HarnessLock, kept_store: Store, work: Path
 ) -> None:
     early = evolve(locked.original, before="2026-01-01")

@@ -63,6 +63,16 @@ def hashed_at_zero() -> str:
     return subprocess.run(asked, env={"PYTHONHASHSEED": "0"}, check=True, capture_output=True, text=True).stdout
 
 
+def test_a_question_has_two_states_though_its_files_are_the_same(toy_case: Any) -> None:
+    asked = {"tests/test_shop.py": "def test_kept():\n    assert True\n"}
+    question = BASE | {"../answer.txt": "shop\n"}
+    head = 'required_files = ["shop.py"]\nassertion = [{ type = "answer", name = "module" }]\n'
+    case = toy_case(question, BASE, asked, head)
+    assert case.targets == ("module|answer",)
+    finding = FlakinessGate().check(case)
+    assert (finding.verdict, finding.evidence["differing"]) == ("pass", {})
+
+
 @pytest.fixture
 def stable(toy_case: Any) -> Case:
     made: Case = toy_case(BASE, SOLUTION, {"tests/test_shop.py": TARGET})

@@ -66,7 +66,7 @@ def test_the_agents_own_closure_is_searched(case: Case, layer: Path) -> None:
         evolve(case, closure=layer, harness=evolve(case.harness, closure=sha256(bytes(layer))))
     )
     assert [reason.split(":")[:2] for reason in finding.reasons] == [["agent", " /test.patch"]]
-    assert "nanobench lock --nanocoder VERSION --before DATE" in finding.remedy
+    assert "nanobench lock --nanocoder 1.30.0 --before DATE" in finding.remedy
 
 
 def test_a_base_that_is_not_the_commit_fails(case: Case) -> None:
@@ -103,4 +103,6 @@ def test_an_answer_in_the_statement_is_warned_of(case: Case, layer: Path) -> Non
 
 
 def test_the_project_is_known_by_what_registries_call_it(case: Case) -> None:
-    assert projects_of(case) == (Project(ecosystem="pypi", name="unidiff", version="1.0.0"),)
+    assert projects_of(case.task, case.image, case.change) == (
+        Project(ecosystem="pypi", name="unidiff", version="1.0.0"),
+    )

@@ -82,14 +82,15 @@ def test_a_build_is_known_by_its_bytes_and_says_version_and_dependencies(make: M
     )
     assert package.purl == "pkg:generic/nanocoder@1.31.0-beta.1"
     request = request_for_build(digest, store)
-    assert lock_name(request) == f"nanocoder-1.31.0-beta.1-{sha256[:8]}"
+    assert lock_name(request, dated=False) == f"nanocoder-1.31.0-beta.1-{sha256[:8]}"
+    assert lock_name(request, dated=True) == f"nanocoder-1.31.0-beta.1-{sha256[:8]}-{request.before}"
     assert (request.tarball, request.nanocoder) == (digest, "1.31.0-beta.1")
     assert not list((store.root / "scratch").iterdir())
 
 
 def test_two_builds_of_one_version_have_two_names(make: Make, store: Store) -> None:
     builds = (make(), make(files={"dist/cli.js": b"// another\n"}))
-    names = {lock_name(request_for_build(import_build(path, store), store)) for path in builds}
+    names = {lock_name(request_for_build(import_build(path, store), store), dated=False) for path in builds}
     assert len(names) == 2
 
 
