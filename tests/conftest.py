@@ -31,6 +31,7 @@ from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.formats.documents import dump_lock
 from nanobench.gateway.serving import ServingThread
 from nanobench.grading.locked import LockedArena, locked_arena
+from nanobench.grading.trial import fresh_workspace
 from nanobench.harness.session import Seat
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
@@ -54,6 +55,8 @@ from nanobench.runner.stage import Stage, bring_agent, set_stage
 from nanobench.sandbox.bubblewrap import Bubblewrap
 from nanobench.sandbox.launch import default_signals
 from nanobench.sources.clean import clean
+from nanobench.sources.difference import take_patch
+from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.interface import Trees
 from nanobench.sources.workspace import EPOCH
 from nanobench.store.store import Store
@@ -281,6 +284,22 @@ def locks(repository: Project) -> Locks:
 def place(locks: Locks, bench: Workbench) -> LockedArena:
     """The demo task's image, solution and arena."""
     return locked_arena(locks, online=None, bench=bench)
+
+
+@pytest.fixture
+def edited(place: LockedArena, bench: Workbench, tmp_path: Path) -> Callable[[str, str, str], bytes]:
+    """The patch of an agent that replaced a text in a file of the demo task."""
+
+    def edit(path: str, before: str, after: str) -> bytes:
+        workspace = fresh_workspace(place.image.workspace, tmp_path / "edited")
+        text = (workspace / path).read_text()
+        assert before in text
+        (workspace / path).write_text(text.replace(before, after))
+        (tmp_path / "git").mkdir()
+        gitbox = Gitbox(engine=bench.engine, layers=place.image.trees, scratch=tmp_path / "git")
+        return take_patch(gitbox, workspace).patch
+
+    return edit
 
 
 @pytest.fixture(scope="session")
