@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from nanobench.audit.retest import retest
 from nanobench.audit.steps import Step
+from nanobench.bundle.read import open_bundle
 from nanobench.bundle.write import blob_name
 from nanobench.formats.documents import dump_json, read_json
 from nanobench.grading.locked import LockedArena
@@ -17,6 +19,7 @@ from nanobench.grading.trial import fair_trial
 from nanobench.image.realise import Locks
 from nanobench.model.label import Labelled, Landmarks
 from nanobench.model.result import CellResult, FailureRecord
+from nanobench.project.files import Project
 from nanobench.scoring.score import score
 from nanobench.sources.patch import affected_paths
 
@@ -76,12 +79,21 @@ def named(step: Step, *words: str) -> bool:
     return step.verdict == "fail" and all(said) and len(said) == 2
 
 
-def verdict(steps: dict[str, Step], *names: str) -> list[str]:
-    return [steps[name].verdict for name in names]
+@pytest.fixture
+def tested(bench: Workbench, repository: Project) -> Callable[[Path], list[str]]:
+    """What comes out different when every patch is tested again: one reason a cell, or none."""
+
+    def ask(root: Path) -> list[str]:
+        return list(map(str, retest(open_bundle(root), repository, online=None, bench=bench)))
+
+    return ask
 
 
-def test_a_label_follows_from_the_failures_and_from_testing_again(invented: Any, retest: Look) -> None:
-    assert verdict(retest(invented(INVENTED).root), "bytes", "rescore", "retest") == ["pass", "pass", "pass"]
+def test_a_label_follows_from_the_failures_and_from_testing_again(
+    invented: Any, look: Look, tested: Callable[[Path], list[str]]
+) -> None:
+    root = invented(INVENTED).root
+    assert (look(root)["rescore"].verdict, tested(root)) == ("pass", [])
 
 
 def test_another_label_than_the_raw_files_give_is_named(invented: Any, look: Look) -> None:
@@ -96,35 +108,41 @@ def test_a_label_that_was_left_out_is_named(nop_bundle: Path, forge: Forge, look
     )
 
 
-def test_failures_that_the_patch_does_not_have_are_found_by_testing_again(invented: Any, retest: Look) -> None:
-    steps = retest(invented(UNKNOWN, type="builtins.AssertionError", message="1 != 2").root)
-    assert steps["rescore"].verdict == "pass"
-    assert named(steps["retest"], "now Labelled(label='hallucinated_api'")
+def test_failures_that_the_patch_does_not_have_are_found_by_testing_again(
+    invented: Any, look: Look, tested: Callable[[Path], list[str]]
+) -> None:
+    root = invented(UNKNOWN, type="builtins.AssertionError", message="1 != 2").root
+    assert look(root)["rescore"].verdict == "pass"
+    assert ["now Labelled(label='hallucinated_api'" in reason for reason in tested(root)] == [True, True]
 
 
-def test_landmarks_that_are_not_the_images_are_found(nop_bundle: Path, forge: Forge, retest: Look) -> None:
+def test_landmarks_that_are_not_the_images_are_found(
+    nop_bundle: Path, forge: Forge, look: Look, tested: Callable[[Path], list[str]]
+) -> None:
     forger = forge(nop_bundle)
 
     def fewer(result: CellResult) -> dict[str, str]:
         landmarks = read_json(forger.blob(result.blobs.landmarks), Landmarks, where="landmarks")
         return {"landmarks": forger.put(dump_json(evolve(landmarks, names=landmarks.names[1:])))}
 
-    old = {result.blobs.landmarks for result in forger.results()}
-    assert len(old) == 1, "all cells of a task share them"
+    assert len({result.blobs.landmarks for result in forger.results()}) == 1, "all cells of a task share them"
     forger.blobs(fewer)
-    steps = retest(forger.root)
-    assert steps["rescore"].verdict == "pass"
-    assert named(steps["retest"], "landmarks: not those of the locked image")
+    assert look(forger.root)["rescore"].verdict == "pass"
+    assert ["landmarks: not those of the locked" in reason for reason in tested(forger.root)] == [True, True]
 
 
-def test_a_bundle_of_before_labels_still_verifies(nop_bundle: Path, forge: Forge, retest: Look) -> None:
+def test_a_bundle_of_before_labels_still_verifies(
+    nop_bundle: Path, forge: Forge, look: Look, tested: Callable[[Path], list[str]]
+) -> None:
     forger = forge(nop_bundle)
     gone = {digest for r in forger.results() for digest in (r.blobs.failures, r.blobs.landmarks)}
     forger.each(lambda r: evolve(r, failure=None, blobs=evolve(r.blobs, failures=None, landmarks=None)))
     for digest in gone:
         (forger.root / blob_name(digest)).unlink()
     forger.seal()
-    assert verdict(retest(forger.root), "bytes", "lock", "rescore", "retest") == ["pass", "pass", "pass", "pass"]
+    steps = look(forger.root)
+    assert [steps[name].verdict for name in ("bytes", "lock", "rescore")] == ["pass", "pass", "pass"]
+    assert tested(forger.root) == []
 
 
 def test_a_label_without_the_records_that_it_is_read_from_is_none(nop_bundle: Path, forge: Forge, look: Look) -> None:

@@ -92,7 +92,7 @@ def test_an_agent_whose_tree_was_too_large_to_be_taken_answers_nothing(
         heard.append(said)
         raise Refused("NB_PATCH", "heard enough")
 
-    monkeypatch.setattr(module, "try_patch", listen)
+    monkeypatch.setattr(module, "fair_trial", listen)
     attempt(cause=cause)
     report = session.ending.report
     assert report is not None and report.report.finalText
@@ -115,7 +115,7 @@ def test_without_a_machine_to_run_on_there_is_no_result(attempt: Any, monkeypatc
 
 
 def test_a_patch_that_makes_the_signals_disagree_is_worth_nothing_and_counts(attempt: Any, edited: Any) -> None:
-    patch = edited("unidiff/patch.py", "import re\n", "import re\nimport os; os._exit(0)\n")
+    patch = edited("unidiff/patch.py", "\nclass Line", "\nimport os; os._exit(0)\nclass Line")
     result = attempt(patch=patch, mode="navigation")
     assert (result.cause, result.score.value, result.score.resolved) == (Cause.GRADER_TAMPERED, "0.0", False)
     assert "exit status 0" in result.attempts[0].detail and "finished" in result.attempts[0].detail
