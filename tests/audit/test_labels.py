@@ -17,6 +17,7 @@ from nanobench.formats.documents import dump_json, read_json
 from nanobench.grading.locked import LockedArena
 from nanobench.grading.trial import fair_trial
 from nanobench.image.realise import Locks
+from nanobench.image.workbench import Workbench
 from nanobench.model.label import Labelled, Landmarks
 from nanobench.model.result import CellResult, FailureRecord
 from nanobench.project.files import Project
