@@ -38,13 +38,20 @@ def test_every_combination_is_there_once(results: list[Any]) -> None:
 @pytest.mark.parametrize("mode", ["hinted", "navigation"])
 def test_each_part_comes_to_the_same_with_every_nanocoder(version: str, mode: str, results: list[Any]) -> None:
     found = {
-        (r["cell"]["task"], r["cell"]["model"]): (r["cause"], r["score"]["value"] if "score" in r else None)
+        (r["cell"]["task"], r["cell"]["model"]): (
+            r["cause"],
+            r["score"]["value"] if "score" in r else None,
+            r.get("failure", {}).get("label"),
+        )
         for r in results
         if (r["nanocoder"], r["cell"]["mode"]) == (version, mode)
     }
-    beginning = "0.1" if mode == "navigation" else "0.0"
-    expected = {(task, "oracle"): ("finished", "1.0") for task in (*CODE, *OTHER)}
-    expected |= {(task, "elsewhere"): ("finished", "0.0") for task in (*CODE, *OTHER)}
-    expected |= {(task, "hallucinate"): ("finished", beginning) for task in CODE}
-    expected |= {(task, "hallucinate"): ("not_run", None) for task in OTHER}
+    missed = "insufficient_context_read" if mode == "navigation" else "zero_signal"
+    begun = "0.1" if mode == "navigation" else "0.0"
+    expected: dict[tuple[str, str], tuple[str, str | None, str | None]] = {}
+    for task in (*CODE, *OTHER):
+        expected[task, "oracle"] = ("finished", "1.0", None)
+        expected[task, "elsewhere"] = ("finished", "0.0", missed)
+        expected[task, "hallucinate"] = ("not_run", None, None)
+    expected |= {(task, "hallucinate"): ("finished", begun, "hallucinated_api") for task in CODE}
     assert found == expected

@@ -36,6 +36,7 @@ class Row:
     label: str | None
     cause: str = "finished"
     signals: frozenset[str] = frozenset()
+    halt: str | None = None
 
 
 ROWS = (
@@ -45,15 +46,15 @@ ROWS = (
     Row(PYTHON, "half", None, None, "not_run"),
     Row(PYTHON, "regression", "0.5", "partial_fix_only"),
     Row(PYTHON, "tamper", "0.0", "grader_tampered", "grader_tampered"),
-    Row(PYTHON, "turn-cap", "0.0", "zero_signal", "turn_cap"),
-    Row(PYTHON, "context", "0.0", "context_window_exceeded", "context"),
-    Row(PYTHON, "context-after-edit", "0.0", "unclassified", "context"),
+    Row(PYTHON, "turn-cap", "0.0", "zero_signal", "turn_cap", halt="turn_cap"),
+    Row(PYTHON, "context", "0.0", "context_window_exceeded", "context", halt="context"),
+    Row(PYTHON, "context-after-edit", "0.0", "unclassified", "context", halt="context"),
     Row(TYPESCRIPT, "comment", "0.1", "unclassified"),
     Row(TYPESCRIPT, "wrong-layer", "0.1", "wrong_abstraction_layer"),
     Row(TYPESCRIPT, "half", "0.5", "partial_fix_only"),
     Row(TYPESCRIPT, "regression", "0.5", "partial_fix_only"),
     Row(TYPESCRIPT, "tamper", "0.0", "grader_tampered", "grader_tampered"),
-    Row(TYPESCRIPT, "context", "0.0", "context_window_exceeded", "context"),
+    Row(TYPESCRIPT, "context", "0.0", "context_window_exceeded", "context", halt="context"),
     Row(TYPESCRIPT, "one-language", None, None, "not_run"),
     Row(BOTH, "half", "0.5", "partial_fix_only"),
     Row(BOTH, "one-language", "0.1", "missing_cross_language_change"),
@@ -79,7 +80,10 @@ def played(nanobench: Any, repository: Project, tmp_path_factory: pytest.TempPat
 def test_a_behaviour_comes_to_what_the_rules_say(row: Row, played: Played) -> None:
     result = played[row.place[0], row.model]
     score = result["score"]["value"] if "score" in result else None
-    assert (result["cause"], score) == (row.cause, row.score), result
+    failure = result.get("failure", {})
+    assert (result["cause"], score, failure.get("label")) == (row.cause, row.score, row.label), result
+    assert row.signals <= set(failure.get("signals", ()))
+    assert failure.get("halt") == row.halt
 
 
 def test_every_behaviour_is_played() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanobench.symbols.functions import functions_in
+from nanobench.symbols.functions import functions_in, openings
 
 PYTHON = b"""\
 import os
@@ -90,3 +90,26 @@ def test_what_no_grammar_reads_in_time_has_none() -> None:
 
 def test_a_broken_file_has_those_that_can_be_read() -> None:
     assert functions_in("a.py", b"def one():\n    return 1\n\nclass (\n") == ((1, 2),)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (
+            "a.py",
+            'class A:\n    @of\n    def a(self):\n        """Text."""\n        # and a comment\n        ¦return 1\n',
+        ),
+        ("a.py", "def a(): ¦return 1\n\n\nasync def b():\n    ¦@of\n    def c():\n        ¦pass\n"),
+        ("a.py", 'def a():\n    """Nothing but text."""\n\n\nb = lambda: 0\n'),
+        ("a.ts", "export function a(n: number): number {¦ return n; }\nconst b = (n: number) => n;\n"),
+        ("a.js", "class A { constructor() {¦ } *b() {¦ } get c() {¦ return 1; } }\nlet d = async (n) => {¦ };\n"),
+        ("a.tsx", "const a = function* () {¦ return <p>{1}</p>; };\nif (a) { for (;;) { } }\n"),
+        ("a.py", "def a(:\n    return 1\n"),
+        ("a.go", "func a() { }\n"),
+        ("a.txt", "def a(): pass\n"),
+    ],
+)
+def test_a_statement_is_put_first_in_every_body_that_takes_one(path: str, text: str) -> None:
+    parts = text.split("¦")
+    places = tuple(len("".join(parts[:count])) for count in range(1, len(parts)))
+    assert openings(path, "".join(parts).encode()) == places
