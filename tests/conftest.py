@@ -239,6 +239,12 @@ def nanobench(warm_store: Path) -> Callable[..., Done]:
     return call
 
 
+@pytest.fixture(scope="session")
+def storeless() -> Callable[..., Done]:
+    """The command line, in this process, for verbs that need no store."""
+    return _called
+
+
 @pytest.fixture
 def start(warm_store: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """The command line in a process of its own, with the warm store; ended with the test.
