@@ -56,16 +56,12 @@ def test_a_comment_compares_with_a_base(storeless: Call, made: Path, tmp_path: P
 @pytest.mark.parametrize(
     "options", [("--comment",), ("--link", LINK), ("--base", "x"), ("--comment", "--link", "javascript:x")]
 )
-def test_options_of_a_comment_go_together(
-    options: tuple[str, ...], storeless: Call, made: Path
-) -> None:
+def test_options_of_a_comment_go_together(options: tuple[str, ...], storeless: Call, made: Path) -> None:
     done = storeless("report", made, *options)
     assert done.code == 2 and done.out == ""
 
 
-def test_what_is_no_bundle_or_was_changed_is_refused(
-    storeless: Call, made: Path, tmp_path: Path
-) -> None:
+def test_what_is_no_bundle_or_was_changed_is_refused(storeless: Call, made: Path, tmp_path: Path) -> None:
     assert storeless("report", tmp_path).code == 2
     cell = next((made / "cells").rglob("*.json"))
     cell.write_bytes(cell.read_bytes().replace(b'"steps":', b'"steps": '))
