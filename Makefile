@@ -8,7 +8,7 @@ BENCH_ARGS ?=
 FUZZ_ARGS ?=
 NANOBENCH := .venv/bin/nanobench
 
-.PHONY: setup demo test attacks lint lock run verify bench fuzz golden clean
+.PHONY: setup demo test attacks lint lock run matrix verify bench fuzz golden clean
 
 setup: .venv/ready
 
@@ -44,6 +44,17 @@ lock: setup
 
 run: setup
 	$(NANOBENCH) run --locked $(TASK) --provider oracle
+
+# The whole of matrix.toml without a model, and every report of it in runs/matrix-report.
+matrix: setup
+	rm -rf runs/matrix runs/matrix-report
+	$(NANOBENCH) run --matrix matrix.toml --out runs/matrix
+	$(NANOBENCH) report runs/matrix
+	$(NANOBENCH) report runs/matrix --html runs/matrix-report
+	for form in markdown json csv; do \
+		$(NANOBENCH) report runs/matrix --format $$form >runs/matrix-report/report.$$form || exit; \
+	done
+	$(NANOBENCH) report runs/matrix --comment --link https://example.org/report >runs/matrix-report/comment.md
 
 verify: setup
 	$(NANOBENCH) verify $(BUNDLE)

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import asdict
 
-from benchmarks import cell, containers, errands, gates, matrix, packing, phases, sandbox
+from benchmarks import cell, containers, errands, gates, matrix, packing, phases, report, sandbox
 from benchmarks.measure import Place, Row, machine, staged
 from nanobench.cli import common
 from nanobench.formats import json
@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "errands": errands.rows,
     "gates": gates.rows,
     "phases": phases.rows,
+    "report": report.rows,
 }
 TASKS = ("unidiff-1.0.1", "tomlkit-0.15.2")
 

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from nanobench.audit.asked import Asked
-from nanobench.errors import CannotTell, Refused
-from nanobench.formats.documents import read_json
-from nanobench.gateway.exchange import Exchange
+from nanobench.audit.raw import RawFiles, graded_run, record_of, report_in
+from nanobench.errors import CannotTell
 from nanobench.gateway.price import cost_of
 from nanobench.gateway.summary import Summary, summarise
 from nanobench.gateway.upstream import Pins
-from nanobench.harness.contract import Contract, ParsedReport
-from nanobench.harness.ending import ending, said_at
+from nanobench.harness.contract import Contract
+from nanobench.harness.ending import ending
 from nanobench.model.lock import TaskLock
-from nanobench.model.result import Attempt, Cause, CellResult, GradingRecord, ProviderFacts, RunManifest, Score
+from nanobench.model.result import Attempt, Cause, CellResult, ProviderFacts, RunManifest, Score
 from nanobench.sandbox.interface import Ended, Finished
 from nanobench.scoring.causes import no_model_usage, policy
+from nanobench.scoring.labels import label_of
 from nanobench.scoring.score import score
 from nanobench.sources.patch import affected_paths
 from nanobench.sources.question import heard, marked
-
-
-@frozen(kw_only=True)
-class RawFiles:
-    """A cell's raw files, as the bundle holds them; ``exchanges`` are those of the transcript."""
-
-    patch: bytes
-    exchanges: Iterable[Exchange]
-    outcomes: bytes | None
-    report: bytes | None
 
 
 def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles, contract: Contract) -> Iterator[str]:
@@ -52,7 +42,7 @@ def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles,
     yield from _model_usage(result, provider, summary)
     yield from _differ("seed", result.seed, pins.seed)
     yield from _differ("sampling_pinned", result.sampling_pinned, summary.sampling_pinned)
-    report = _report(raw.report, contract)
+    report = report_in(raw.report, contract)
     reported = report.report.filesChanged if report else None
     yield from _differ("reported_files_changed", result.reported_files_changed, reported)
     yield from _differ("unknown_fields", result.unknown_fields, report.unknown if report else ())
@@ -64,7 +54,10 @@ def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles,
     yield from _attempts(result.attempts)
     if (result.score is not None) != policy(result.cause).scored:
         yield f"score: a cell that ended with {result.cause} is {'' if policy(result.cause).scored else 'not '}scored"
-    yield from _differ("score", result.score, _score(result, lock, raw, changed))
+    scored = _score(result, lock, raw, changed)
+    yield from _differ("score", result.score, scored)
+    graded = graded_run(result, lock, raw, scored, contract)
+    yield from _differ("failure", result.failure, graded and label_of(graded))
     yield from _tampering(result, raw)
     _raise_unshown(result, possible)
 
@@ -138,23 +131,6 @@ def _answered(reported: str, said: str) -> Iterator[str]:
     answer = heard(reported)
     if answer is not None and answer not in map(heard, marked(said)):
         yield f"report: answers {answer!r:.200}, which the transcript does not say"
-
-
-def said_in(cause: Cause, report: bytes | None, contract: Contract) -> str | None:
-    """The agent's final text by its report; None when there is no sound one, or none that counts."""
-    return said_at(cause, _report(report, contract))
-
-
-def _report(report: bytes | None, contract: Contract) -> ParsedReport | None:
-    try:
-        return contract.parse(report or b"")
-    except Refused:
-        return None
-
-
-def record_of(result: CellResult, outcomes: bytes) -> GradingRecord:
-    """The grading record of a cell."""
-    return read_json(outcomes, GradingRecord, where=f"{result.cell.id}: outcomes")
 
 
 def _tampering(result: CellResult, raw: RawFiles) -> Iterator[str]:

@@ -6,7 +6,8 @@
 3. **derive**: every gate, run again on what the locks pin, passes, and the lock that follows is the same in every
    key: target tests, required files, evidence.
 4. **rescore**: every figure of every result follows from its raw files.
-5. **retest**: in the image rebuilt from the lock, each patch gives the published outcome of every locked test.
+5. **retest**: in the image rebuilt from the lock, each patch gives the published outcome of every locked test, and
+   the published label.
 """
 
 from __future__ import annotations
@@ -16,21 +17,18 @@ from pathlib import Path
 
 from attrs import frozen
 
-from nanobench.audit.derive import derive_again, locks_of
-from nanobench.audit.published import against_project, online_for
-from nanobench.audit.rescore import RawFiles, record_of, rescore, said_in
+from nanobench.audit.derive import derive_again
+from nanobench.audit.published import against_project
+from nanobench.audit.raw import contract_for, raw_files
+from nanobench.audit.rescore import rescore
+from nanobench.audit.retest import retest
 from nanobench.audit.steps import Step, sorted_out, step
 from nanobench.bundle.read import Bundle, open_bundle
-from nanobench.bundle.write import blob_name
 from nanobench.ecosystems.online import Online
-from nanobench.errors import NanobenchError, Refused
-from nanobench.gateway.transcript import read_transcript
-from nanobench.grading.locked import LockedArena, locked_arena
-from nanobench.grading.trial import fair_trial, try_patch
-from nanobench.harness.contract import Contract, contract_of
+from nanobench.errors import NanobenchError
 from nanobench.image.workbench import Workbench
 from nanobench.model.lock import HarnessLock, TaskLock
-from nanobench.model.result import Cause, CellResult, GradingRecord, Outcome
+from nanobench.model.result import CellResult
 from nanobench.project.files import Locked, Project
 from nanobench.project.stale import gate_reasons
 
@@ -55,7 +53,7 @@ def verify(root: Path, audit: Audit) -> tuple[Step, ...]:
         _step("lock", lambda: _check_locks(bundle, audit)),
         _step("derive", lambda: derive_again(bundle, audit.project, online=audit.online, bench=audit.bench)),
         _step("rescore", lambda: _check_scores(bundle)),
-        _step("retest", lambda: _retest(bundle, audit)),
+        _step("retest", lambda: retest(bundle, audit.project, online=audit.online, bench=audit.bench)),
     )
 
 
@@ -77,7 +75,7 @@ def _check_locks(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]
         bundle.harness_lock(locked.value)
         yield from gate_reasons(locked.value)
         yield from against_project(bundle, locked, audit.project)
-        for result in _results(bundle, task):
+        for result in bundle.results(task):
             yield from _made_from(result, locked, bundle.run_harness_lock(result.cell.harness))
     for name in sorted(bundle.run.harnesses):
         yield from against_project(bundle, bundle.run_harness_lock(name), audit.project)
@@ -99,74 +97,10 @@ def _made_from(result: CellResult, task: Locked[TaskLock], harness: Locked[Harne
 def _check_scores(bundle: Bundle) -> Iterator[str | NanobenchError]:
     for task in bundle.tasks:
         lock = bundle.task_lock(task).value
-        for result in _results(bundle, task):
+        for result in bundle.results(task):
             try:
-                contract = _contract(bundle, result)
-                problems = rescore(result, lock, bundle.run, _raw(bundle, result), contract)
+                contract = contract_for(bundle, result)
+                problems = rescore(result, lock, bundle.run, raw_files(bundle, result), contract)
                 yield from (f"{result.cell.id}: {problem}" for problem in problems)
             except NanobenchError as error:  # what is wrong with one cell hides nothing of the others
                 yield error
-
-
-def _raw(bundle: Bundle, result: CellResult) -> RawFiles:
-    blobs = result.blobs
-    bundle.blob(blobs.transcript)
-    return RawFiles(
-        patch=bundle.blob(blobs.patch),
-        exchanges=read_transcript(bundle.root / blob_name(blobs.transcript)),
-        outcomes=bundle.blob(blobs.outcomes) if blobs.outcomes else None,
-        report=bundle.blob(blobs.report) if blobs.report else None,
-    )
-
-
-def _contract(bundle: Bundle, result: CellResult) -> Contract:
-    """How the report of a cell's agent is read."""
-    return contract_of(bundle.run_harness_lock(result.cell.harness).value)
-
-
-def _retest(bundle: Bundle, audit: Audit) -> Iterator[str | NanobenchError]:
-    for task in bundle.tasks:
-        lock = bundle.task_lock(task).value
-        online = online_for(bundle, task, audit.project, audit.online)
-        place = locked_arena(locks_of(bundle, lock, audit.project), online=online, bench=audit.bench)
-        seen: dict[tuple[str, str | None], GradingRecord] = {}
-        for result in _results(bundle, task):
-            outcomes, patch, report = result.blobs.outcomes, result.blobs.patch, result.blobs.report
-            if outcomes is None and result.cause is not Cause.GRADER:
-                continue
-            audit.bench.say(f"testing the patch again: {result.cell.id}")
-            if outcomes is None:
-                yield from _gradable(result.cell.id, place, bundle.blob(patch), audit.bench)
-                continue
-            said = None
-            if report and place.arena.answer:
-                said = said_in(result.cause, bundle.blob(report), _contract(bundle, result))
-            if (patch, said) not in seen:
-                with audit.bench.store.scratch("retest") as scratch:
-                    trial = try_patch(place.arena, bundle.blob(patch), said=said, scratch=scratch)
-                seen[patch, said] = trial.grading.record
-            published = record_of(result, bundle.blob(outcomes))
-            yield from _unlike(result.cell.id, lock, published, seen[patch, said])
-
-
-def _gradable(cell: str, place: LockedArena, patch: bytes, bench: Workbench) -> Iterator[str]:
-    try:
-        with bench.store.scratch("retest") as scratch:
-            fair_trial(place.arena, patch, scratch=scratch)
-    except Refused:
-        return
-    yield f"{cell}: published as a failure of the grader, and its patch can be graded"
-
-
-def _unlike(cell: str, lock: TaskLock, published: GradingRecord, found: GradingRecord) -> Iterator[str]:
-    for test in (*lock.tests.fail_to_pass, *lock.tests.pass_to_pass):
-        before, now = (record.outcomes.get(test, Outcome.ABSENT) for record in (published, found))
-        if before is not now:
-            yield f"{cell}: {test}: published {before}, now {now}"
-    said, seen = (sorted(s.name for s in record.suite if s.disagreement) for record in (published, found))
-    if said != seen:
-        yield f"{cell}: suites whose signals disagree: published {said}, now {seen}"
-
-
-def _results(bundle: Bundle, task: str) -> Iterator[CellResult]:
-    return (bundle.result(cell) for cell in bundle.run.cells if cell.task == task)

@@ -56,6 +56,10 @@ class Bundle:
             raise Refused("NB_BUNDLE_CELL", f"holds another cell ({result.cell.id})", where=f"{self.root}/{name}")
         return result
 
+    def results(self, task: str) -> Iterator[CellResult]:
+        """The results of a task's cells, in the plan's order."""
+        return (self.result(cell) for cell in self.run.cells if cell.task == task)
+
     def task_lock(self, task: str) -> Locked[TaskLock]:
         """The bundle's own copy of a task's lock; the run must have named its digest."""
         found = self._lock(f"{task}.lock.toml", TaskLock)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from nanobench.bundle.read import Bundle, open_bundle
 from nanobench.cli import common
+from nanobench.cli.compared import document, text
 from nanobench.errors import MAX_DETAILS, CannotTell, Misuse
 from nanobench.model.result import CellResult
 from nanobench.model.task import Task
 from nanobench.scoring.arms import AXES, Contrasts, between, within
-
-if TYPE_CHECKING:
-    from nanobench.scoring.comparison import Compared
+from nanobench.scoring.comparison import Compared
+from nanobench.scoring.comparison import compare as compare_contrasts
 
 
 class FailOn(StrEnum):
@@ -90,10 +90,7 @@ def _compared(contrasts: Contrasts, tasks: Mapping[str, Task], *, as_json: bool)
     Raises:
         CannotTell: ``NB_NOT_COMPARABLE`` when there is none.
     """
-    from nanobench.cli.compared import document, text  # scipy is slow to load, and few verbs need it
-    from nanobench.scoring.comparison import compare
-
-    found = compare(contrasts.found, tasks)
+    found = compare_contrasts(contrasts.found, tasks)
     if not found.comparisons:
         raise _nothing(contrasts, found)
     if as_json:  # one of the two alone: intervals are drawn when they are asked for

@@ -12,6 +12,7 @@ import typer
 from nanobench.cli import common
 from nanobench.errors import MAX_DETAILS, Refused
 from nanobench.formats.converter import unstructure
+from nanobench.model.label import Labelled
 from nanobench.model.result import CellResult
 
 
@@ -69,4 +70,11 @@ def _line(result: CellResult) -> str:
         return f"{name}: not scored ({result.cause.value}: {result.attempts[-1].detail})"
     tests = f"{score.targets_passed}/{score.targets} target tests, {len(score.broken)} broken"
     mark = ", no model usage" if result.no_model_usage else ""
-    return f"{name}: {score.value} {score.label} ({tests}; {result.cause.value}, {result.usage.steps} steps{mark})"
+    line = f"{name}: {score.value} {score.label} ({tests}; {result.cause.value}, {result.usage.steps} steps{mark})"
+    return f"{line}: {_why(result.failure)}" if result.failure else line
+
+
+def _why(failure: Labelled) -> str:
+    """The label and what gave it; what else was seen."""
+    by = f" (rule {failure.rule}, level {failure.level})" if failure.rule else ""
+    return failure.label + by + "".join(f", {signal}" for signal in failure.signals)

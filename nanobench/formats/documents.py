@@ -9,6 +9,7 @@ from nanobench.formats import json, toml
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import sha256_hex
 from nanobench.model.environment import Environment
+from nanobench.model.label import Landmarks
 from nanobench.model.lock import LOCK_VERSION, EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.matrix import Matrix
 from nanobench.model.provider import Providers
@@ -30,6 +31,7 @@ KINDS: dict[str, type] = {
     "bundle": BundleManifest,
     "outcomes": GradingRecord,
     "failures": FailureRecord,
+    "landmarks": Landmarks,
     "providers": Providers,
     "matrix": Matrix,
 }

@@ -22,6 +22,7 @@ MAX_REPORT = 64 << 20
 MAX_LINE = 64 << 10
 MAX_TESTS = 1_000_000
 MAX_ID = 16 << 10
+MAX_WORDS = 2000
 
 SEVERITY = (
     Outcome.PASSED,
@@ -121,4 +122,4 @@ class _Reading:
         before = self.outcomes.get(test, Outcome.PASSED)
         self.outcomes[test] = max(before, outcome, key=SEVERITY.index)
         if "type" in texts and test not in self.failures:
-            self.failures[test] = Failure(type=texts["type"], message=texts["message"])
+            self.failures[test] = Failure(type=texts["type"][:MAX_WORDS], message=texts["message"][:MAX_WORDS])

@@ -67,7 +67,6 @@ class Labelled:
 class Function:
     """A function of a required file at base: its first and last line, and whether the solution changes it."""
 
-    name: str
     first: int = whole(1, 10**7)
     last: int = whole(1, 10**7)
     changed: bool
@@ -78,8 +77,8 @@ class Landmarks:
     """What a label must know of the task beside its lock; follows from the locked image and the solution. The blob
     ``landmarks``, the same for all cells of a task.
 
-    ``names`` exist in the required files at base; ``introduced`` are those that the solution, tests included, brings
-    into the files it changes and that are not among ``names``; both sorted. ``functions`` of each required file.
+    ``names`` exist in the required files at base; ``introduced`` are others that the solution, tests included, adds;
+    both sorted. ``functions`` are by required file.
     """
 
     schema: Literal[1]

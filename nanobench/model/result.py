@@ -102,8 +102,8 @@ class Failure:
 
 @frozen(kw_only=True)
 class FailureRecord:
-    """Why tests and files of tests failed, by ``suite|node id``. The blob ``failures``, read for labels alone: it may
-    differ from run to run."""
+    """Why target tests failed, and the files and suites that hold them, by ``suite|node id``. The blob ``failures``,
+    read for labels alone: it may differ from run to run."""
 
     schema: Literal[1]
     failures: dict[str, Failure]
@@ -161,7 +161,7 @@ class Served:
 @frozen(kw_only=True)
 class Blobs:
     """sha256 of the cell's raw files, kept in the bundle under ``blobs/sha256/``. The report is absent
-    when the agent printed none; ``failures`` where nothing is labelled."""
+    when the agent printed none; ``failures`` and ``landmarks`` where nothing is labelled."""
 
     patch: str = text(SHA256)
     transcript: str = text(SHA256)
@@ -170,6 +170,7 @@ class Blobs:
     test_output: str | None = optional_text(SHA256)
     report: str | None = optional_text(SHA256)
     failures: str | None = optional_text(SHA256)
+    landmarks: str | None = optional_text(SHA256)
 
 
 @frozen(kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 
 from attrs import define, frozen
 
@@ -81,6 +81,11 @@ class ShownStep:
     said: Shown
     calls: tuple[ShownCall, ...]
 
+    @property
+    def tools(self) -> list[tuple[str, int]]:
+        """The names of what it called, in order, and how often in a row."""
+        return [(name, len(list(calls))) for name, calls in groupby(self.calls, key=lambda call: call.name)]
+
 
 @frozen(kw_only=True)
 class Tests:
@@ -124,14 +129,14 @@ class Detail:
         return LEVELS[level] if level else None
 
 
-def detail(row: Row, bundle: Bundle, project: Project | None) -> Detail:
-    """What is shown of a row that has a result.
+def detail(row: Row, bundle: Bundle, lock: TaskLock, project: Project | None) -> Detail:
+    """What is shown of a row that has a result; ``lock`` is its task's.
 
     Raises:
         Refused: a raw file is missing, changed, or not what it should be.
     """
     assert row.result is not None
-    lock, allowance = bundle.task_lock(row.cell.task).value, Allowance()
+    allowance = Allowance()
     statement = project.locked_statement(lock) if project else None
     steps = list(islice(_steps(bundle, row.result.blobs.transcript), MOST_STEPS + 1))
     return Detail(

@@ -17,6 +17,9 @@ from nanobench.model.result import Cell, CellResult
 from nanobench.model.task import Task, TaskKind
 from nanobench.scoring.tally import counts
 
+RUN_DIGITS = 12
+"""So many digits of a run's sha256 are its name."""
+
 ARM_AXES = tuple(name for name in (f.name for f in fields(Cell)) if name not in ("task", "repeat"))
 """What may vary between the runs of one task: all that a cell names beside the task and the repeat."""
 
@@ -83,7 +86,7 @@ def run_sha256(bundle: Bundle) -> str:
 
 def run_name(bundle: Bundle) -> str:
     """A bundle's name in reports."""
-    return run_sha256(bundle)[:12]
+    return run_sha256(bundle)[:RUN_DIGITS]
 
 
 def gather(bundles: Sequence[Bundle]) -> tuple[Row, ...]:

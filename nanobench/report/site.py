@@ -21,12 +21,13 @@ from markupsafe import Markup
 from nanobench.bundle.read import Bundle
 from nanobench.errors import Misuse
 from nanobench.formats.printable import printable
+from nanobench.model.lock import TaskLock
 from nanobench.model.result import CellResult
 from nanobench.project.files import Project, write_whole
 from nanobench.report.detail import Detail, detail
 from nanobench.report.efficiency import MEASURES
 from nanobench.report.figures import class_of, parts_of
-from nanobench.report.rows import Row, run_name, run_sha256
+from nanobench.report.rows import RUN_DIGITS, Row, run_sha256
 from nanobench.report.view import Href, part_view
 from nanobench.report.words import amount, interval_words
 from nanobench.scoring.statistics.power import FLOOR
@@ -82,6 +83,10 @@ class Site:
     rows: Sequence[Row]
     project: Project | None
     _templates: Environment = field(factory=_environment, init=False)
+    _runs: dict[str, Bundle] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._runs = {run_sha256(bundle): bundle for bundle in self.bundles}
 
     def write_folder(self, destination: Path) -> None:
         """Write ``index.html`` and ``cells/``, whole or not at all.
@@ -119,17 +124,21 @@ class Site:
 
     def _details(self) -> Iterator[tuple[Row, Detail]]:
         """What is shown of every cell that has a result, one in memory at a time."""
-        bundles = {run_name(bundle): bundle for bundle in self.bundles}
+        runs = {sha256[:RUN_DIGITS]: bundle for sha256, bundle in self._runs.items()}
+        locks: dict[tuple[str, str], TaskLock] = {}
         for row in self.rows:
             if row.result is not None:
-                yield row, detail(row, bundles[row.run], self.project)
+                bundle, task = runs[row.run], (row.run, row.cell.task)
+                if task not in locks:
+                    locks[task] = bundle.task_lock(row.cell.task).value
+                yield row, detail(row, bundle, locks[task], self.project)
 
     def _index(self, href: Href, articles: Sequence[Markup]) -> str:
         return self._rendered(
             "index.html.j2",
             script=_asset("report.js"),
             parts=[part_view(part, href) for part in parts_of(self.rows)],
-            runs=[{"name": run_name(bundle), "sha256": run_sha256(bundle)} for bundle in self.bundles],
+            runs=[{"name": sha256[:RUN_DIGITS], "sha256": sha256} for sha256 in self._runs],
             floor=FLOOR,
             articles=articles,
         )
@@ -140,7 +149,6 @@ class Site:
 
     def _article(self, found: Detail, *, back: str) -> Markup:
         row = found.row
-        manifest = next(sha256 for bundle in self.bundles if (sha256 := run_sha256(bundle)).startswith(row.run))
         return Markup(  # noqa: S704  rendered with escaping
             self._templates.get_template("article.html.j2").render(
                 d=found,
@@ -152,7 +160,7 @@ class Site:
                 taken=[(m.title, amount(v)) for m in MEASURES if (v := m.told(found.result)) is not None],
                 diff=list(_styled(found.patch.text)),
                 pins=_pins(found.result),
-                manifest=manifest,
+                manifest=next(sha256 for sha256 in self._runs if sha256.startswith(row.run)),
             )
         )
 

@@ -14,7 +14,7 @@ from nanobench.scoring.statistics.power import FLOOR
 from nanobench.scoring.statistics.quantities import Rate
 
 NONE = "–"
-AXES = (*(axis for axis in ARM_AXES if axis not in ("harness", "mode")), "harness", "mode", "run")
+AXES = (*(axis for axis in ARM_AXES if axis not in ("harness", "mode")), "harness", "mode")
 """The axes in the order in which people name them."""
 
 
@@ -74,10 +74,20 @@ def few_words(tally: Tally) -> str:
 
 
 def arm_names(arms: Iterable[Arm]) -> tuple[str, dict[Arm, str]]:
-    """What all arms have in common, and what each is called: by the axes that vary, or by its model."""
+    """What all arms have in common, and what each is called: by the axes that vary, or by its model.
+
+    The run is named only where arms would be called alike without.
+    """
     arms = tuple(arms)
     values = {axis: {arm.axis(axis) for arm in arms} for axis in AXES}
     varying = [axis for axis in AXES if len(values[axis]) > 1] or ["model"]
-    common = [(axis, *values[axis]) for axis in AXES if axis not in varying and axis != "run"]
-    shared = ", ".join(f"{axis} {value}" for axis, value in common if value is not None)
-    return shared, {arm: " · ".join(arm.axis(axis) or f"no {axis}" for axis in varying) for arm in arms}
+    common = ", ".join(f"{axis} {value}" for axis in AXES if axis not in varying for value in values[axis] if value)
+    names = {arm: _name(arm, varying) for arm in arms}
+    if len(set(names.values())) < len(arms):
+        names = {arm: f"{name} · run {arm.run}" for arm, name in names.items()}
+    return common, names
+
+
+def _name(arm: Arm, axes: Iterable[str]) -> str:
+    """The values of these axes; a scripted provider's only model has its name, which is said once."""
+    return " · ".join(dict.fromkeys(arm.axis(axis) or f"no {axis}" for axis in axes))

@@ -26,6 +26,7 @@ from nanobench.runner.providers import Provider
 from nanobench.runner.rehearsal import scene_of
 from nanobench.runner.stage import Stage
 from nanobench.scoring.causes import no_model_usage, policy
+from nanobench.scoring.labels import GradedRun, failure_record, label_of
 from nanobench.scoring.score import score
 
 
@@ -88,7 +89,11 @@ class _Run:
     cause: Cause
     detail: str
     grading: Grading | None = None
-    score: Score | None = None
+    graded: GradedRun | None = None
+
+    @property
+    def score(self) -> Score | None:
+        return self.graded.score if self.graded else None
 
 
 def _prompt(stage: Stage, cell: Cell) -> str:
@@ -96,7 +101,6 @@ def _prompt(stage: Stage, cell: Cell) -> str:
 
 
 def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path) -> _Run:
-    lock = stage.locked.task.value
     try:
         said = said_at(session.ending.cause, session.ending.report)
         grading = fair_trial(stage.place.arena, session.taken.patch, said=said, scratch=scratch).grading
@@ -105,9 +109,22 @@ def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path)
     if grading.disagreements:
         words = "; ".join(grading.disagreements)
         run = _Run(cause=Cause.GRADER_TAMPERED, detail=f"{words} (the agent: {run.cause} {run.detail})")
-    return evolve(
-        run,
-        grading=grading,
+    return evolve(run, grading=grading, graded=_graded(stage, cell, session, run.cause, grading))
+
+
+def _graded(stage: Stage, cell: Cell, session: Session, cause: Cause, grading: Grading) -> GradedRun:
+    lock, report = stage.locked.task.value, session.ending.report
+    return GradedRun(
+        lock=lock,
+        task=stage.locked.locks.spec,
+        landmarks=stage.landmarks,
+        mode=cell.mode,
+        cause=cause,
+        patch=session.taken.patch,
+        report=report.report if report else None,
+        record=grading.record,
+        failures=grading.failures,
+        output=grading.output,
         score=score(
             outcomes=grading.outcomes,
             fail_to_pass=lock.tests.fail_to_pass,
@@ -115,7 +132,7 @@ def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path)
             files_changed=session.taken.files_changed,
             required_files=lock.source.to_change,
             mode=cell.mode,
-            tampered=run.cause is Cause.GRADER_TAMPERED,
+            tampered=cause is Cause.GRADER_TAMPERED,
         ),
     )
 
@@ -145,8 +162,9 @@ def _result(
         no_model_usage=no_model_usage(provider.facts, run.score, metered=session.summary.metered),
         sampling_pinned=session.summary.sampling_pinned,
         weak_limits=session.finished.weak,
-        blobs=_keep(session, run.grading, bench),
+        blobs=_keep(session, run, bench),
         score=run.score,
+        failure=label_of(run.graded) if run.graded else None,
     )
 
 
@@ -164,11 +182,12 @@ def _identity(stage: Stage, cell: Cell, provider: Provider, bench: Workbench) ->
     }
 
 
-def _keep(session: Session, grading: Grading | None, bench: Workbench) -> Blobs:
+def _keep(session: Session, run: _Run, bench: Workbench) -> Blobs:
     def put(data: bytes) -> str:
         return split(bench.store.put(data))[1]
 
-    stdout = session.stdout.read_bytes()
+    stdout, grading, graded = session.stdout.read_bytes(), run.grading, run.graded
+    failed = graded if graded and not graded.score.resolved else None
     return Blobs(
         patch=put(session.taken.patch),
         transcript=put(session.transcript.read_bytes()),
@@ -176,4 +195,6 @@ def _keep(session: Session, grading: Grading | None, bench: Workbench) -> Blobs:
         outcomes=put(dump_json(grading.record)) if grading else None,
         test_output=put(grading.output) if grading else None,
         report=put(stdout) if stdout else None,
+        failures=put(dump_json(failure_record(failed))) if failed else None,
+        landmarks=put(dump_json(failed.landmarks)) if failed else None,
     )

@@ -10,12 +10,14 @@ from attrs import frozen
 from nanobench.ecosystems.online import Online
 from nanobench.errors import NanobenchError
 from nanobench.gates.agents import leaks_of_agents
+from nanobench.grading.landmarks import landmarks_of
 from nanobench.grading.locked import LockedArena, locked_arena
 from nanobench.harness.contract import contract_of
 from nanobench.harness.realise import realise_closure
 from nanobench.harness.session import Seat
 from nanobench.image.realise import Locks
 from nanobench.image.workbench import Workbench
+from nanobench.model.label import Landmarks
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.project.files import Locked
 from nanobench.sandbox.interface import Engine
@@ -48,10 +50,12 @@ class Agent:
 
 @frozen(kw_only=True)
 class Stage:
-    """A task ready to run: where its patches are graded, and the agents for it by the names of their locks."""
+    """A task ready to run: where its patches are graded, what labels are held against, and the agents for it by the
+    names of their locks."""
 
     locked: LockedTask
     place: LockedArena
+    landmarks: Landmarks
     agents: Mapping[str, Agent]
     engine: Engine
 
@@ -97,4 +101,5 @@ def set_stage(locked: LockedTask, agents: Iterable[Agent], *, online: Online | N
     """Bring a task's image and patches from its locks alone; every digest is compared."""
     place = locked_arena(locked.locks, online=online, bench=bench)
     named = {agent.lock.value.name: agent for agent in agents}
-    return Stage(locked=locked, place=place, agents=named, engine=bench.engine)
+    landmarks = landmarks_of(place, locked.task.value)
+    return Stage(locked=locked, place=place, landmarks=landmarks, agents=named, engine=bench.engine)

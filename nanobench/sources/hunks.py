@@ -41,6 +41,17 @@ class Hunk:
                 yield at, number, line[1:].rstrip(b"\r\n")
             number += line[:1] in b"+ "
 
+    def replaced(self) -> Iterator[int]:
+        """The number in the old file of each line that goes, and of the line before each that comes."""
+        number = self.old + (self.count(b" -") == 0)
+        for line in self.lines:
+            if line[:1] == b"+":
+                yield number - 1
+            elif line[:1] in b" -":
+                if line[:1] == b"-":
+                    yield number
+                number += 1
+
     def with_line(self, at: int, text: bytes) -> Hunk:
         """The same hunk with another text of the added line at that place."""
         line = self.lines[at]
@@ -50,13 +61,13 @@ class Hunk:
 
 def hunks_of(section: Section) -> tuple[Hunk, ...]:
     """The hunks of a section that was read from a patch; none when it is binary or changes a mode alone."""
-    lines = section.data.split(b"\n")[:-1]
+    lines = [line + b"\n" for line in section.data.split(b"\n")[:-1]]
     start = next((at for at, line in enumerate(lines) if line.startswith(b"@@ ")), len(lines))
-    if b"GIT binary patch" in lines[:start]:
+    if b"GIT binary patch\n" in lines[:start]:
         return ()
     found: list[Hunk] = []
     while start < len(lines):
-        hunk = _hunk([line + b"\n" for line in lines[start:]])
+        hunk = _hunk(lines, start)
         found.append(hunk)
         start += 1 + len(hunk.lines)
     return tuple(found)
@@ -95,17 +106,17 @@ def applied(hunks: Sequence[Hunk], base: bytes) -> bytes:
     return b"".join((*after, *before[at:]))
 
 
-def _hunk(lines: Sequence[bytes]) -> Hunk:
-    header = _HEADER.fullmatch(lines[0])
+def _hunk(lines: Sequence[bytes], start: int) -> Hunk:
+    header = _HEADER.fullmatch(lines[start])
     assert header is not None, "the patch was read before"
     old, new = (1 if count is None else int(count) for count in header.group(2, 4))
-    at = 1
+    at = start + 1
     while old > 0 or new > 0 or (at < len(lines) and lines[at].startswith(_CUT)):
         mark = lines[at][:1]
         old -= mark in (b" ", b"-")
         new -= mark in (b" ", b"+")
         at += 1
-    return Hunk(old=int(header[1]), new=int(header[3]), tail=header[5], lines=tuple(lines[1:at]))
+    return Hunk(old=int(header[1]), new=int(header[3]), tail=header[5], lines=tuple(lines[start + 1 : at]))
 
 
 def _rendered(hunk: Hunk, shift: int) -> bytes:

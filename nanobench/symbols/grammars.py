@@ -88,17 +88,24 @@ def speaks(grammar: str, language: str) -> bool:
 
 def spoken(grammar: str, text: bytes) -> Iterator[Spoken]:
     """Every name in the text, in order."""
-    cursor = Parser(_language(grammar)).parse(text).walk()
-    above: list[tuple[str, str | None]] = []
-    while True:
-        node = cursor.node
-        assert node is not None
+    for node, above in walked(grammar, text):
         if node.type in NAMES or (node.type == "default" and above[-1][0] == "export_statement"):
             yield Spoken(row=node.start_point.row, text=node.text or b"")
         elif node.type in _STRINGS and len(above) > 1:
             place = (above[-2][0], above[-1][1])
             if place in _NAMING or place in _IMPORTING:
                 yield Spoken(row=node.start_point.row, text=node.text or b"", module=place in _IMPORTING)
+
+
+def walked(grammar: str, text: bytes) -> Iterator[tuple[Node, list[tuple[str, str | None]]]]:
+    """Every node of the text's tree, from the top, and what stands above it: the kind of each node, and as which
+    field it stands in the one above. The list is one and the same from node to node."""
+    cursor = Parser(_language(grammar)).parse(text).walk()
+    above: list[tuple[str, str | None]] = []
+    while True:
+        node = cursor.node
+        assert node is not None
+        yield node, above
         role = (_kind(node, above), cursor.field_name)
         if cursor.goto_first_child():
             above.append(role)

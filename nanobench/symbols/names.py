@@ -100,7 +100,7 @@ def _added(section: Section, hunk: Hunk) -> Iterator[Added]:
 
 def _spoken(grammar: str, text: bytes) -> Iterator[tuple[int, str]]:
     """Each name and the line (from 0) that it stands in."""
-    if not _readable(text):
+    if not readable(text):
         yield from _words(text)
         return
     for each in spoken(grammar, text):
@@ -109,7 +109,8 @@ def _spoken(grammar: str, text: bytes) -> Iterator[tuple[int, str]]:
             yield each.row, module_name(name) if each.module else name
 
 
-def _readable(text: bytes) -> bool:
+def readable(text: bytes) -> bool:
+    """Does a grammar read this text in the time that its length is worth?"""
     return len(text) <= MAX_TEXT and all(part.count(b"<") <= MAX_ANGLES for part in _STATEMENT_END.split(text))
 
 

@@ -145,7 +145,7 @@ def test_an_answer_put_in_afterwards_is_found_though_everything_else_fits(
         report = _saying(forger, result, RIGHT)
         blobs = evolve(result.blobs, report=report, outcomes=forger.put(dump_json(record)))
         solved = Score(value="1.0", label="Complete Resolution", resolved=True, targets_passed=1, targets=1)
-        return evolve(result, blobs=blobs, score=solved)
+        return evolve(result, blobs=blobs, score=solved, failure=None)
 
     forger.each(better)
     (reason,) = look(forger.root)["rescore"].reasons

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from nanobench.audit.rescore import RawFiles, rescore
+from nanobench.audit.raw import RawFiles
+from nanobench.audit.rescore import rescore
 from nanobench.errors import CannotTell
 from nanobench.formats.converter import structure
 from nanobench.formats.documents import dump_json
@@ -36,17 +37,12 @@ from nanobench.model.result import (
 
 @pytest.fixture
 def cell(nop_bundle: Path, forge: Any) -> Any:
-    """A result of the idle agent, and its raw files."""
+    """A result of the idle agent, and its raw files; labels are tested elsewhere, and so not there."""
     forger = forge(nop_bundle)
-    result: CellResult = forger.results()[0]
-    blobs = result.blobs
+    result: CellResult = evolve(forger.results()[0], failure=None)
+    blobs = evolve(result.blobs, failures=None, landmarks=None)
     exchanges: tuple[Exchange, ...] = tuple(read_transcript(forger.root / "blobs/sha256" / blobs.transcript))
-    raw = RawFiles(
-        patch=forger.blob(blobs.patch),
-        exchanges=exchanges,
-        outcomes=forger.blob(blobs.outcomes),
-        report=forger.blob(blobs.report),
-    )
+    raw = RawFiles.of(blobs, forger.blob, exchanges=exchanges)
     return result, raw
 
 

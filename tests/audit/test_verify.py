@@ -108,7 +108,7 @@ def test_a_forged_score_is_found_by_rescoring(nop_bundle: Path, forge: Forge, lo
 
 
 def with_outcomes(forger: Any, locks: Locks, change: Callable[[GradingRecord], GradingRecord]) -> None:
-    """Change outcomes, and whatever follows from them."""
+    """Change outcomes so that all is resolved, and whatever follows from them."""
 
     def changed(result: CellResult) -> CellResult:
         record = change(read_json(forger.blob(result.blobs.outcomes), GradingRecord, where="outcomes"))
@@ -123,6 +123,7 @@ def with_outcomes(forger: Any, locks: Locks, change: Callable[[GradingRecord], G
                 required_files=locks.task.source.required_files,
                 mode=result.cell.mode,
             ),
+            failure=None,
         )
 
     before = {result.blobs.outcomes for result in forger.results()}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import report
 from benchmarks.__main__ import BENCHMARKS, parser
 from benchmarks.errands import Done, sharing
 from nanobench.model.fields import Digest
@@ -27,7 +28,7 @@ def file(number: int) -> Pinned:
 
 @pytest.mark.network
 def test_each_benchmark_gives_its_rows(warm_store: Path) -> None:
-    quick = [name for name in BENCHMARKS if name not in ("docker", "errands", "gates", "phases")]
+    quick = [name for name in BENCHMARKS if name not in ("docker", "errands", "gates", "phases", "report")]
     options = ["--json", "--repeats", "1", "--store", str(warm_store)]
     command = [sys.executable, "-m", "benchmarks", *quick, *options]
     said = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
@@ -36,6 +37,12 @@ def test_each_benchmark_gives_its_rows(warm_store: Path) -> None:
     assert [row["yardstick"] for row in said["rows"]] == beside
     assert all(row["value"] > 0 for row in said["rows"])
     assert all(row["against"] > 0 and row["ratio"] > 0 for row in said["rows"] if row["yardstick"])
+
+
+def test_a_report_of_made_up_cells_is_timed_form_by_form() -> None:
+    names = [row.name for row in report.of(tasks=2) if row.value > 0]
+    forms = ("read and checked", "Markdown", "CSV", "JSON", "pages")
+    assert names == [f"report of 40 cells: {form}" for form in forms]
 
 
 def test_without_a_name_all_are_run_and_an_unknown_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

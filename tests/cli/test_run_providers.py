@@ -106,6 +106,8 @@ def test_a_rate_limit_that_stays_is_scored_and_can_be_told_apart(run: Any) -> No
     result = only(run(429, message="slow down", type="rate_limit_error"), unreal=True)
     assert [attempt["cause"] for attempt in result["attempts"]] == ["rate_limit"] * 4
     assert (result["cause"], result["score"]["value"]) == ("rate_limit", "0.0")
+    label = ("context_window_exceeded", 1, "rate_limit")
+    assert tuple(result["failure"][key] for key in ("label", "rule", "halt")) == label
 
 
 def test_a_machine_that_fails_is_nobodys_score(

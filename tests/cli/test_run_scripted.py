@@ -1,7 +1,7 @@
-"""Every scripted behaviour through the real Nanocoder: what it comes to, on tasks in Python and in TypeScript.
+"""Scripted behaviours through the real Nanocoder: what each comes to, on tasks in Python and in TypeScript.
 
-Refused keys, servers that fail and rate limits are in test_run_providers.py, broken wires in
-tests/runner/test_ends.py, budgets in test_run_budgets.py.
+Three more are in test_run_matrix.py. Refused keys, servers that fail and rate limits are in test_run_providers.py,
+broken wires in tests/runner/test_ends.py, budgets in test_run_budgets.py.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ pytestmark = [pytest.mark.network, pytest.mark.timeout(1200)]
 PYTHON = ("fixture-single-edit", "hinted")
 TYPESCRIPT = ("fixture-multi-file", "navigation")
 BOTH = ("fixture-two-languages", "navigation")
-ELSEWHERE = {"refused", "failing", "rate-limit", "dropped"}
-"""What is asked several times, and so takes long: other tests have such providers."""
+ELSEWHERE = {"oracle", "nop", "elsewhere", "hallucinate", "refused", "failing", "rate-limit", "dropped"}
+"""Played in other tests; what ends with an error of the provider is tried several times, and so takes long."""
 
 Played = dict[tuple[str, str], Any]
 """Task and behaviour → its result."""
@@ -36,30 +36,25 @@ class Row:
     label: str | None
     cause: str = "finished"
     signals: frozenset[str] = frozenset()
+    halt: str | None = None
 
 
 ROWS = (
-    Row(PYTHON, "oracle", "1.0", None),
-    Row(PYTHON, "nop", "0.0", "zero_signal"),
     Row(PYTHON, "narrate", "0.0", "zero_signal", signals=frozenset({"narrated_without_edit"})),
-    Row(PYTHON, "elsewhere", "0.0", "zero_signal"),
     Row(PYTHON, "comment", "0.0", "unclassified"),
-    Row(PYTHON, "hallucinate", "0.0", "hallucinated_api"),
     Row(PYTHON, "wrong-layer", "0.0", "wrong_abstraction_layer"),
     Row(PYTHON, "half", None, None, "not_run"),
     Row(PYTHON, "regression", "0.5", "partial_fix_only"),
     Row(PYTHON, "tamper", "0.0", "grader_tampered", "grader_tampered"),
-    Row(PYTHON, "turn-cap", "0.0", "zero_signal", "turn_cap"),
-    Row(PYTHON, "context", "0.0", "context_window_exceeded", "context"),
-    Row(PYTHON, "context-after-edit", "0.0", "unclassified", "context"),
-    Row(TYPESCRIPT, "elsewhere", "0.0", "insufficient_context_read"),
+    Row(PYTHON, "turn-cap", "0.0", "zero_signal", "turn_cap", halt="turn_cap"),
+    Row(PYTHON, "context", "0.0", "context_window_exceeded", "context", halt="context"),
+    Row(PYTHON, "context-after-edit", "0.0", "unclassified", "context", halt="context"),
     Row(TYPESCRIPT, "comment", "0.1", "unclassified"),
-    Row(TYPESCRIPT, "hallucinate", "0.1", "hallucinated_api"),
     Row(TYPESCRIPT, "wrong-layer", "0.1", "wrong_abstraction_layer"),
     Row(TYPESCRIPT, "half", "0.5", "partial_fix_only"),
     Row(TYPESCRIPT, "regression", "0.5", "partial_fix_only"),
     Row(TYPESCRIPT, "tamper", "0.0", "grader_tampered", "grader_tampered"),
-    Row(TYPESCRIPT, "context", "0.0", "context_window_exceeded", "context"),
+    Row(TYPESCRIPT, "context", "0.0", "context_window_exceeded", "context", halt="context"),
     Row(TYPESCRIPT, "one-language", None, None, "not_run"),
     Row(BOTH, "half", "0.5", "partial_fix_only"),
     Row(BOTH, "one-language", "0.1", "missing_cross_language_change"),
@@ -85,7 +80,10 @@ def played(nanobench: Any, repository: Project, tmp_path_factory: pytest.TempPat
 def test_a_behaviour_comes_to_what_the_rules_say(row: Row, played: Played) -> None:
     result = played[row.place[0], row.model]
     score = result["score"]["value"] if "score" in result else None
-    assert (result["cause"], score) == (row.cause, row.score), result
+    failure = result.get("failure", {})
+    assert (result["cause"], score, failure.get("label")) == (row.cause, row.score, row.label), result
+    assert row.signals <= set(failure.get("signals", ()))
+    assert failure.get("halt") == row.halt
 
 
 def test_every_behaviour_is_played() -> None:

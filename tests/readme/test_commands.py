@@ -23,6 +23,7 @@ DOCUMENTS = (
     "docs/matrix.md",
     "docs/other-nanocoders.md",
     "docs/providers.md",
+    "docs/reports.md",
     "docs/rules.md",
     "docs/security.md",
     "docs/why-it-failed.md",

@@ -10,7 +10,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TARGETS = ("setup", "demo", "test", "attacks", "lint", "lock", "run", "verify", "bench", "fuzz", "golden", "clean")
+TARGETS = (
+    "setup",
+    "demo",
+    "test",
+    "attacks",
+    "lint",
+    "lock",
+    "run",
+    "matrix",
+    "verify",
+    "bench",
+    "fuzz",
+    "golden",
+    "clean",
+)
 
 
 def make(*words: str, cwd: Path, env: dict[str, str] | None = None) -> str:

@@ -88,10 +88,11 @@ def test_the_statement_is_shown_where_the_project_has_the_one_that_was_locked(ma
     (folder / "statement.md").write_text("<em>Drop</em> trailing spaces.")
     (row, *_) = gather([bundle])
     project = Project(tmp_path / "project")
-    assert detail(row, bundle, project).statement is None  # another one was locked
     lock: TaskLock = bundle.task_lock("task-000").value
+    assert detail(row, bundle, lock, project).statement is None  # another one was locked
     locked = evolve(lock, source=evolve(lock.source, statement_sha256=sha256_hex(b"<em>Drop</em> trailing spaces.")))
-    assert project.locked_statement(locked) == b"<em>Drop</em> trailing spaces."
+    shown = detail(row, bundle, locked, project).statement
+    assert shown is not None and (shown.text, shown.cut) == ("<em>Drop</em> trailing spaces.", False)
 
 
 def test_huge_texts_are_cut_and_their_length_is_said(made: Made, tmp_path: Path) -> None:

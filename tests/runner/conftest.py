@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from nanobench.audit.rescore import RawFiles, rescore
+from nanobench.audit.raw import RawFiles
+from nanobench.audit.rescore import rescore
 from nanobench.gateway.budget import Budget
 from nanobench.gateway.transcript import read_transcript
 from nanobench.gateway.upstream import Upstream
@@ -53,12 +54,8 @@ def real_attempt(stage: Stage, bench: Workbench, demo: str) -> Callable[..., Cel
         def path(sha256: str) -> Path:
             return bench.store.blob(Digest(f"sha256:{sha256}"))
 
-        raw = RawFiles(
-            patch=path(blobs.patch).read_bytes(),
-            exchanges=read_transcript(path(blobs.transcript)),
-            outcomes=path(blobs.outcomes).read_bytes() if blobs.outcomes else None,
-            report=path(blobs.report).read_bytes() if blobs.report else None,
-        )
+        exchanges = read_transcript(path(blobs.transcript))
+        raw = RawFiles.of(blobs, lambda sha256: path(sha256).read_bytes(), exchanges=exchanges)
         run = RunManifest(schema=1, nanobench="0", provider=provider.facts, cells=(cell,))
         assert list(rescore(result, lock, run, raw, contract_of(agent.lock.value))) == []
         return result

@@ -19,14 +19,13 @@ from nanobench.harness.invocation import invocation
 from nanobench.harness.session import Seat, Session, run_agent
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Digest
-from nanobench.model.result import Cause, Cell, CellResult, GradingRecord, Mode
+from nanobench.model.label import Landmarks
+from nanobench.model.result import Cause, Cell, CellResult, FailureRecord, GradingRecord, Mode
 from nanobench.runner import cell as module
 from nanobench.runner.cell import attempt_cell
 from nanobench.runner.providers import Scripted
 from nanobench.runner.stage import Stage
 from nanobench.scoring.causes import policy
-from nanobench.sources.difference import take_patch
-from nanobench.sources.gitbox import Gitbox
 from nanobench.sources.patch import affected_paths
 
 
@@ -93,7 +92,7 @@ def test_an_agent_whose_tree_was_too_large_to_be_taken_answers_nothing(
         heard.append(said)
         raise Refused("NB_PATCH", "heard enough")
 
-    monkeypatch.setattr(module, "try_patch", listen)
+    monkeypatch.setattr(module, "fair_trial", listen)
     attempt(cause=cause)
     report = session.ending.report
     assert report is not None and report.report.finalText
@@ -115,18 +114,47 @@ def test_without_a_machine_to_run_on_there_is_no_result(attempt: Any, monkeypatc
         attempt()
 
 
-def test_a_patch_that_makes_the_signals_disagree_is_worth_nothing_and_counts(
-    attempt: Any, stage: Stage, bench: Workbench, tmp_path: Path
-) -> None:
-    workspace = fresh_workspace(stage.place.image.workspace, tmp_path / "workspace")
-    with (workspace / "unidiff/patch.py").open("a") as file:
-        file.write("import os; os._exit(0)\n")
-    (tmp_path / "git").mkdir()
-    gitbox = Gitbox(engine=bench.engine, layers=stage.place.image.trees, scratch=tmp_path / "git")
-    result = attempt(patch=take_patch(gitbox, workspace).patch, mode="navigation")
+def test_a_patch_that_makes_the_signals_disagree_is_worth_nothing_and_counts(attempt: Any, edited: Any) -> None:
+    patch = edited("unidiff/patch.py", "\nclass Line", "\nimport os; os._exit(0)\nclass Line")
+    result = attempt(patch=patch, mode="navigation")
     assert (result.cause, result.score.value, result.score.resolved) == (Cause.GRADER_TAMPERED, "0.0", False)
     assert "exit status 0" in result.attempts[0].detail and "finished" in result.attempts[0].detail
     assert policy(result.cause).denominator == "valid"
+    assert (result.failure.label, result.failure.rule) == ("grader_tampered", None)
+
+
+def test_a_failure_is_labelled_and_what_the_label_was_read_from_is_kept(
+    attempt: Any, edited: Any, bench: Workbench, stage: Stage
+) -> None:
+    result = attempt(patch=edited("unidiff/patch.py", "self._parse(data,", "self.parse_lines_of(data,"))
+    said = result.failure
+    assert (said.label, said.rule, said.level, said.also_matched) == ("hallucinated_api", 3, "4", ())
+    assert said.signals == ("test_not_updated", "correct_file_wrong_function", "reported_files_differ")
+    failures = bench.store.read(Digest(f"sha256:{result.blobs.failures}"))
+    record = read_json(failures, FailureRecord, where="failures").failures
+    assert record.keys() == set(stage.locked.task.value.tests.fail_to_pass)
+    assert {failure.type for failure in record.values()} == {"builtins.AttributeError"}
+    landmarks = bench.store.read(Digest(f"sha256:{result.blobs.landmarks}"))
+    assert read_json(landmarks, Landmarks, where="landmarks") == stage.landmarks
+
+
+@pytest.mark.parametrize(
+    ("mode", "cause", "label"),
+    [
+        ("hinted", Cause.FINISHED, "zero_signal"),
+        ("navigation", Cause.TURN_CAP, "insufficient_context_read"),
+        ("navigation", Cause.RATE_LIMIT, "context_window_exceeded"),
+    ],
+)
+def test_an_agent_that_changes_nothing_is_labelled_by_its_end(
+    attempt: Any, mode: Mode, cause: Cause, label: str
+) -> None:
+    assert attempt(cause=cause, mode=mode).failure.label == label
+
+
+def test_what_is_resolved_or_not_scored_has_no_label_and_nothing_to_read_it_from(attempt: Any, stage: Stage) -> None:
+    for result in (attempt(patch=stage.place.change.golden), attempt(cause=Cause.PROVIDER_FAILED)):
+        assert (result.failure, result.blobs.failures, result.blobs.landmarks) == (None, None, None)
 
 
 def test_signals_that_disagree_without_the_patch_too_are_the_graders_failure(stage: Stage, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from nanobench.sources.kinds import kind_of
 from nanobench.sources.patch import affected_paths, joined
 from nanobench.sources.quoting import display
 from nanobench.sources.variants import left_out, spread
+from nanobench.symbols.functions import openings
 
 REHEARSALS = 24
 """How often a change is graded, at most, to find one that is worth what it should be."""
@@ -64,7 +65,7 @@ def half(scene: Scene) -> bytes:
 
 def one_language(scene: Scene) -> bytes:
     """What of the solution is in the language that has the fewest target tests."""
-    counts = {t: sum(n for suite, n in scene.targets.items() if suite in t.suites) for t in TONGUES}
+    counts = {t: sum(n for suite, n in scene.targets.items() if suite in t.grammars) for t in TONGUES}
     spoken = [tongue for tongue, tests in counts.items() if tests]
     if len(spoken) < 2:
         raise misfit("its target tests are not in two languages that the script knows")
@@ -88,7 +89,7 @@ def _everywhere(scene: Scene, statement: Callable[[Tongue], str]) -> bytes:
     """The solution with a statement at the head of every function of the required files."""
     contents: dict[str, bytes] = {}
     for path, content, tongue in _readable(scene, scene.required):
-        if places := tongue.heads(content):
+        if places := openings(path, content):
             contents[path] = tongue.insert(content, places, statement(tongue))
     if not contents:
         raise misfit("no required file holds a function in a language that the script knows")
@@ -98,7 +99,7 @@ def _everywhere(scene: Scene, statement: Callable[[Tongue], str]) -> bytes:
 def _broken_functions(scene: Scene) -> Iterator[bytes]:
     """The solution with an error in one function, for every function of the required and of the other sources."""
     for path, content, tongue in _readable(scene, (*scene.required, *_other_sources(scene))):
-        for place in tongue.heads(content):
+        for place in openings(path, content):
             yield scene.solution_with({path: tongue.insert(content, (place,), tongue.raises)})
 
 

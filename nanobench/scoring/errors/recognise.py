@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from attrs import evolve, frozen
@@ -65,20 +65,31 @@ def compiler_errors(language: str, output: bytes) -> tuple[Error, ...]:
     return tuple(islice(told, MAX_ERRORS))
 
 
-def failure_of(test: str, failures: Mapping[str, Failure]) -> Failure | None:
-    """Why did the test (``suite|node id``) fail? Its own record, or else that of the closest thing that it stands in
-    and that broke before it ran: a suite of tests, its hook, its class, its file, its folder."""
-    if test in failures:
-        return failures[test]
-    around = [name for name in failures if _holds(name, test)]
-    return failures[max(around, key=len)] if around else None
+def places(names: Iterable[str]) -> dict[str, str]:
+    """How the ids begin of what each of these records is about, and the record's name (``suite|node id``): a test, or
+    what tests stand in and what broke before they ran: a suite of tests, its hook, a class, a file, a folder."""
+    return {_beginning(name): name for name in sorted(names)}
 
 
-def _holds(name: str, test: str) -> bool:
+def place_of(test: str, broken: Mapping[str, str]) -> str | None:
+    """Which record says why the test failed? Its own, or else that of the closest thing that it stands in.
+
+    Args:
+        broken: as :func:`places` gives them.
+    """
+    ends = (end for end in range(len(test), 0, -1) if test[:end] in broken and _ends(test, end))
+    return next((broken[test[:end]] for end in ends), None)
+
+
+def _beginning(name: str) -> str:
     hook = _HOOK.search(name)
     if hook is not None:
-        return test.startswith(name[: hook.start()])
+        return name[: hook.start()]
     file, separator, title = name.partition("::")
-    if separator and title.endswith(file.partition("|")[2]):  # Node's runner names a test after a file that broke
-        return test.startswith(f"{file}::")
-    return test.startswith(name) and (name.endswith("::") or test[len(name) :].startswith(("::", " > ", "/")))
+    by_file = separator and title.endswith(file.partition("|")[2])
+    return f"{file}::" if by_file else name  # Node's runner names a test after a file that broke
+
+
+def _ends(test: str, end: int) -> bool:
+    """May what is around the test end here? A hook's suite ends with a blank."""
+    return end == len(test) or test[:end].endswith(("::", " ")) or test[end:].startswith(("::", " > ", "/"))

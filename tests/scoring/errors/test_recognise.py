@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nanobench.model.result import Failure
 from nanobench.scoring.errors.error import OTHER, Error
-from nanobench.scoring.errors.recognise import LANGUAGES, MAX_OUTPUT, compiler_errors, error_of, failure_of
+from nanobench.scoring.errors.recognise import LANGUAGES, MAX_OUTPUT, compiler_errors, error_of, place_of, places
 
 MANY = 100_000
 
@@ -99,8 +99,18 @@ FAILURES = {
     ],
 )
 def test_a_test_that_never_ran_failed_for_what_it_stands_in(test: str, message: str | None) -> None:
-    found = failure_of(test, FAILURES)
-    assert (found and found.message) == message
+    found = place_of(test, places(FAILURES))
+    assert (found and FAILURES[found].message) == message
+
+
+def test_of_two_records_about_the_same_the_order_of_the_report_does_not_decide() -> None:
+    both = ['js|b.js::"after each" hook for "first"', 'js|b.js::"before all" hook for "first"']
+    assert place_of("js|b.js::first", places(both)) == place_of("js|b.js::first", places(both[::-1])) is not None
+
+
+def test_many_records_are_no_burden() -> None:
+    broken = places(f"py|tests/test_a.py::test_{n}" for n in range(MANY))
+    assert all(place_of(f"py|tests/test_a.py::test_{n}[{n}]", broken) is None for n in range(MANY, MANY + 1000))
 
 
 texts = st.text() | st.lists(
