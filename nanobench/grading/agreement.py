@@ -23,8 +23,8 @@ from nanobench.grading.outcomes import Report
 from nanobench.model.result import Outcome
 from nanobench.sandbox.interface import Ended, Finished
 
-_RED = (Outcome.FAILED, Outcome.ERROR)
-_GREEN = (Outcome.PASSED, Outcome.XPASSED)
+_RED = {Outcome.FAILED, Outcome.ERROR}
+_GREEN = {Outcome.PASSED, Outcome.XPASSED}
 
 
 @frozen(kw_only=True)
@@ -39,9 +39,10 @@ class Agreed:
 
 @frozen(kw_only=True)
 class _File:
-    """What was reported of one file: its canaries' outcomes by name, and its own tests that passed."""
+    """What was reported of one file: its canaries' outcomes by name (of each that it had, should something repeat
+    them), and its own tests that passed."""
 
-    canaries: dict[str, Outcome] = field(factory=dict)
+    canaries: dict[str, set[Outcome]] = field(factory=lambda: defaultdict(set))
     passed: list[str] = field(factory=list)
 
 
@@ -69,7 +70,7 @@ def _by_file(outcomes: Mapping[str, Outcome], canaries: Canaries) -> dict[str, _
     for test, outcome in outcomes.items():
         file, name = files[test.partition("::")[0]], canaries.name_in(test)
         if name is not None:
-            file.canaries[name] = outcome
+            file.canaries[name].add(outcome)
         elif outcome is Outcome.PASSED:
             file.passed.append(test)
     return files
@@ -81,15 +82,14 @@ def _holds(canaries: Canaries, name: str) -> bool:
 
 
 def _spoke(file: _File, canaries: Canaries) -> bool:
-    failed = all(file.canaries.get(name) in _RED for name in canaries.failing)
-    return failed and file.canaries.get(canaries.passing) is Outcome.PASSED
+    failed = all(file.canaries[name] and file.canaries[name] <= _RED for name in canaries.failing)
+    return failed and file.canaries[canaries.passing] == {Outcome.PASSED}
 
 
 def _disagreement(
     finished: Finished, report: Report, canaries: Canaries, files: Mapping[str, _File], *, unproved: bool
 ) -> str | None:
-    green = any(file.canaries.get(name) in _GREEN for file in files.values() for name in canaries.failing)
-    if green:
+    if any(file.canaries[name] & _GREEN for file in files.values() for name in canaries.failing):
         return "a test that must fail did not"
     if finished.ended is not Ended.EXITED:
         return None

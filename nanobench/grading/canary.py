@@ -25,7 +25,7 @@ from nanobench.store.plain_file import append_below
 
 _NAMES, _SYLLABLES = 5, 7
 
-_PYTHON = re.compile(r"(.*/)?(test_[^/]*|[^/]*_test)\.py")
+_PYTHON = re.compile(r"(.*/)?(test_[^/]*|[^/]*_test)\.py", re.DOTALL)
 _BY_NAME = r"(.*[/._-])?(tests?|spec)"
 _JAVASCRIPT = re.compile(rf"({_BY_NAME}|(.*/)?__tests__/.*)\.[cm]?[jt]sx?")
 _NODE = re.compile(rf"{_BY_NAME}\.[cm]?[jt]sx?")

@@ -62,6 +62,18 @@ def test_a_canary_that_must_fail_and_did_not_disagrees_however_the_suite_ended(o
     assert seen(outcomes, end=None, ended=Ended.TIME).disagreement == "a test that must fail did not"
 
 
+def test_a_canary_that_something_repeats_is_weighed_each_time() -> None:
+    again = {
+        **OWN,
+        **SPOKE,
+        "tests/test_a.py::test_bad[again]": Outcome.PASSED,
+        "tests/test_a.py::test_bad[z]": Outcome.FAILED,
+    }
+    assert seen(again).disagreement == "a test that must fail did not"
+    half = {**OWN, **SPOKE, "tests/test_a.py::test_good[z]": Outcome.FAILED}
+    assert seen(half).vouched == 0
+
+
 def test_the_exit_status_is_what_the_outcomes_imply() -> None:
     failed = {"t::a": Outcome.FAILED}
     assert seen({**OWN, **SPOKE}, status=0).disagreement == "exit status 0, and tests failed"
