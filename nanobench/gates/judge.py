@@ -124,6 +124,7 @@ def _recipe(gate: Gate, case: Case) -> str:
 _TESTS = ("image", "engine", "arena", "golden", "test", "reporters", "tools")
 _READ: dict[str, tuple[str, ...]] = {
     "image": ("image", "engine"),
+    "harness": ("image", "engine", "arena", "closure", "nanocoder", "statement", "required_files"),
     "flakiness": _TESTS,
     "adequacy": _TESTS,
     "hermetic": ("image", "engine"),
@@ -136,6 +137,7 @@ def _facts(case: Case) -> Document:
     return {
         "documents": {kind: document_sha256(document) for kind, document in case.documents.items()},
         "statement": sha256_hex(case.statement),
+        "required_files": list(case.required_files),
         "cutoff": case.cutoff or "",
         "pins": unstructure(case.pins) if case.pins else {},
         "tools": [tool.digest for tool in TOOLS],
