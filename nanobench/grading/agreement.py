@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 
 from attrs import evolve, field, frozen
@@ -49,7 +49,8 @@ class _File:
 def agree(finished: Finished, report: Report, canaries: Canaries) -> Agreed:
     """Weigh the signals of one suite."""
     files = _by_file(report.outcomes, canaries)
-    canaried = {name: file for name, file in files.items() if file.canaries or _holds(canaries, name)}
+    holding = _names(canaries.files)
+    canaried = {name: file for name, file in files.items() if file.canaries or name in holding}
     silent = {name: file for name, file in canaried.items() if not _spoke(file, canaries)}
     unproved = set(chain.from_iterable(file.passed for file in silent.values()))
     kept = {
@@ -76,9 +77,10 @@ def _by_file(outcomes: Mapping[str, Outcome], canaries: Canaries) -> dict[str, _
     return files
 
 
-def _holds(canaries: Canaries, name: str) -> bool:
-    """Were canaries put into this file? A runner may name it from a folder below the workspace."""
-    return any(path == name or path.endswith(f"/{name}") for path in canaries.files)
+def _names(paths: Collection[str]) -> frozenset[str]:
+    """What a runner may call these files: it may name them from a folder below the workspace."""
+    parts = [path.split("/") for path in paths]
+    return frozenset("/".join(of[at:]) for of in parts for at in range(len(of)))
 
 
 def _spoke(file: _File, canaries: Canaries) -> bool:
