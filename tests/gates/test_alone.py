@@ -82,19 +82,19 @@ def source(_: Case, make: Any) -> Toy:
 
 
 def merged(good: Case, *, changes: int = 80, **curation: Any) -> Case:
-    """As if the toy were a merged change of a repository."""
+    """The toy with the pins of a merged change."""
     tree = PinnedTree(commit="a" * 40, tree="b" * 40, archive=Digest(f"sha256:{'0' * 64}"), size=1)
     read = tuple(SampledChange(commit="a" * 40, languages=("python",), changed=1, read=9) for _ in range(5))
     history = LockedHistory(days=180, changes=changes, sample=read)
     date = "2026-06-01T00:00:00Z"
     pins = LockedUpstream(identity="squash", merged_at=date, base=tree, merge=tree, history=history)
-    task = evolve(good.task, kind="merged-pr", curation=evolve(good.task.curation, **curation))
+    task = evolve(good.task, curation=evolve(good.task.curation, **curation))
     return evolve(good, pins=pins, cutoff="2026-01-01", tokens=90_000, task=task)
 
 
 def repository(good: Case, _: Any) -> Toy:
-    mended = lambda _: merged(good, changes=0, domain_novelty="new")  # noqa: E731
-    return Toy(merged(good, changes=0), mended, "9 of 16 points, 10 are needed", "state curation.domain_novelty")
+    mended = lambda _: merged(good, changes=3, domain_novelty="new")  # noqa: E731
+    return Toy(merged(good, changes=3), mended, "9 of 16 points, 10 are needed", "state curation.domain_novelty")
 
 
 def contamination(good: Case, _: Any) -> Toy:
@@ -120,16 +120,17 @@ def harness(good: Case, _: Any) -> Toy:
 
 
 def leak(good: Case, _: Any, place: Path) -> Toy:
-    (place / "fix.patch").write_bytes(good.change.golden)
-    layer = ImageLayer(role="image", diff_id=sha256(bytes(place)), size=0)
-    wrong = with_image(good, b"leak", arena=good.arena)
+    solved = SOLUTION["shop.py"].encode()
+    (place / "shop.py").write_bytes(solved)
+    wrong = with_image(good, solved)
+    layer = ImageLayer(role="image", diff_id=sha256(b"a layer of" + solved), size=0)
     inner = evolve(wrong.image.image, layers=(layer, *wrong.image.image.layers))
     holding = evolve(wrong.image, image=inner, trees=(place, *wrong.image.trees))
     return Toy(
         evolve(wrong, image=holding, rebuild=holding.locked),
         lambda _: good,
-        "image: /fix.patch: lines: golden patch",
-        "keep that file out of the image",
+        "image: /shop.py: file: golden patch: shop.py",
+        "keep it out of the image",
     )
 
 
