@@ -86,6 +86,8 @@ const server = createServer((request, response) => {
     response.writeHead(500).end();
   }
 });
+// On a busy machine a client may be slower than the seconds after which an idle connection is closed, just as it asks.
+server.keepAliveTimeout = 0;
 server.listen(Number(port), "127.0.0.1", () => {
   const child = spawn(command[0], command.slice(1), { stdio: ["ignore", "inherit", "inherit"] });
   child.on("error", (error) => {

@@ -27,7 +27,7 @@ from nanobench.gates.schema import SchemaGate
 from nanobench.gates.source import SourceGate
 from nanobench.gates.tools import TOOLS
 from nanobench.gates.verification import VerificationGate
-from nanobench.grading.interface import reporters_sha256
+from nanobench.grading.interface import grading_sha256
 from nanobench.model.fields import Digest, Document
 from nanobench.model.lock import LOCK_REVISION, RECIPE, GateVerdict, Verdict
 
@@ -121,9 +121,10 @@ def _recipe(gate: Gate, case: Case) -> str:
     return document_sha256({"gate": gate.name, **rules, **read})
 
 
-_TESTS = ("image", "engine", "arena", "golden", "test", "reporters", "tools")
+_TESTS = ("image", "engine", "arena", "golden", "test", "grading", "tools")
 _READ: dict[str, tuple[str, ...]] = {
     "image": ("image", "engine"),
+    "harness": ("image", "engine", "arena", "closure", "nanocoder", "statement", "required_files"),
     "flakiness": _TESTS,
     "adequacy": _TESTS,
     "hermetic": ("image", "engine"),
@@ -136,6 +137,7 @@ def _facts(case: Case) -> Document:
     return {
         "documents": {kind: document_sha256(document) for kind, document in case.documents.items()},
         "statement": sha256_hex(case.statement),
+        "required_files": list(case.required_files),
         "cutoff": case.cutoff or "",
         "pins": unstructure(case.pins) if case.pins else {},
         "tools": [tool.digest for tool in TOOLS],
@@ -145,7 +147,7 @@ def _facts(case: Case) -> Document:
         "nanocoder": case.harness.nanocoder,
         "golden": sha256_hex(case.change.golden),
         "test": sha256_hex(case.change.test),
-        "reporters": reporters_sha256(),
+        "grading": grading_sha256(),
         "arena": {
             "suites": [unstructure(suite) for suite in case.arena.suites],
             "assertions": [unstructure(assertion) for assertion in case.arena.assertions],

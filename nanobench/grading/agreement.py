@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 
 from attrs import evolve, field, frozen
@@ -23,8 +23,8 @@ from nanobench.grading.outcomes import Report
 from nanobench.model.result import Outcome
 from nanobench.sandbox.interface import Ended, Finished
 
-_RED = (Outcome.FAILED, Outcome.ERROR)
-_GREEN = (Outcome.PASSED, Outcome.XPASSED)
+_RED = {Outcome.FAILED, Outcome.ERROR}
+_GREEN = {Outcome.PASSED, Outcome.XPASSED}
 
 
 @frozen(kw_only=True)
@@ -39,16 +39,18 @@ class Agreed:
 
 @frozen(kw_only=True)
 class _File:
-    """What was reported of one file: its canaries' outcomes by name, and its own tests that passed."""
+    """What was reported of one file: its canaries' outcomes by name (of each that it had, should something repeat
+    them), and its own tests that passed."""
 
-    canaries: dict[str, Outcome] = field(factory=dict)
+    canaries: dict[str, set[Outcome]] = field(factory=lambda: defaultdict(set))
     passed: list[str] = field(factory=list)
 
 
 def agree(finished: Finished, report: Report, canaries: Canaries) -> Agreed:
     """Weigh the signals of one suite."""
     files = _by_file(report.outcomes, canaries)
-    canaried = {name: file for name, file in files.items() if file.canaries or _holds(canaries, name)}
+    holding = _names(canaries.files)
+    canaried = {name: file for name, file in files.items() if file.canaries or name in holding}
     silent = {name: file for name, file in canaried.items() if not _spoke(file, canaries)}
     unproved = set(chain.from_iterable(file.passed for file in silent.values()))
     kept = {
@@ -69,27 +71,27 @@ def _by_file(outcomes: Mapping[str, Outcome], canaries: Canaries) -> dict[str, _
     for test, outcome in outcomes.items():
         file, name = files[test.partition("::")[0]], canaries.name_in(test)
         if name is not None:
-            file.canaries[name] = outcome
+            file.canaries[name].add(outcome)
         elif outcome is Outcome.PASSED:
             file.passed.append(test)
     return files
 
 
-def _holds(canaries: Canaries, name: str) -> bool:
-    """Were canaries put into this file? A runner may name it from a folder below the workspace."""
-    return any(path == name or path.endswith(f"/{name}") for path in canaries.files)
+def _names(paths: Collection[str]) -> frozenset[str]:
+    """What a runner may call these files: it may name them from a folder below the workspace."""
+    parts = [path.split("/") for path in paths]
+    return frozenset("/".join(of[at:]) for of in parts for at in range(len(of)))
 
 
 def _spoke(file: _File, canaries: Canaries) -> bool:
-    failed = all(file.canaries.get(name) in _RED for name in canaries.failing)
-    return failed and file.canaries.get(canaries.passing) is Outcome.PASSED
+    failed = all(file.canaries[name] and file.canaries[name] <= _RED for name in canaries.failing)
+    return failed and file.canaries[canaries.passing] == {Outcome.PASSED}
 
 
 def _disagreement(
     finished: Finished, report: Report, canaries: Canaries, files: Mapping[str, _File], *, unproved: bool
 ) -> str | None:
-    green = any(file.canaries.get(name) in _GREEN for file in files.values() for name in canaries.failing)
-    if green:
+    if any(file.canaries[name] & _GREEN for file in files.values() for name in canaries.failing):
         return "a test that must fail did not"
     if finished.ended is not Ended.EXITED:
         return None

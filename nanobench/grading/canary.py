@@ -25,7 +25,7 @@ from nanobench.store.plain_file import append_below
 
 _NAMES, _SYLLABLES = 5, 7
 
-_PYTHON = re.compile(r"(.*/)?(test_[^/]*|[^/]*_test)\.py")
+_PYTHON = re.compile(r"(.*/)?(test_[^/]*|[^/]*_test)\.py", re.DOTALL)
 _BY_NAME = r"(.*[/._-])?(tests?|spec)"
 _JAVASCRIPT = re.compile(rf"({_BY_NAME}|(.*/)?__tests__/.*)\.[cm]?[jt]sx?")
 _NODE = re.compile(rf"{_BY_NAME}\.[cm]?[jt]sx?")
@@ -65,8 +65,8 @@ class Canaries:
 
     def name_in(self, test: str) -> str | None:
         """The canary that the id of a test means; ``None`` when it is one of the project's own."""
-        match = re.search(r"([a-z]+)(\[[^\]]*\])?\Z", test)
-        return match[1] if match and match[1] in self.names else None
+        title = test.partition("::")[2].partition("[")[0]
+        return next((name for name in self.names if title.endswith(name)), None)
 
     def hidden(self, output: bytes) -> bytes:
         """The same output without their names."""

@@ -24,9 +24,10 @@ CANARIES = Path(__file__).parent / "canary"
 """What test files end with while they are graded."""
 
 
-def reporters_sha256() -> str:
-    """The digest of every reporter and canary: outcomes that are remembered were seen with these."""
-    files = sorted(path for folder in (REPORTERS, CANARIES) for path in folder.iterdir() if path.is_file())
+def grading_sha256() -> str:
+    """The digest of this room with every reporter and canary: outcomes that are remembered were seen with these."""
+    folders = (Path(__file__).parent, REPORTERS, CANARIES)
+    files = sorted(path for folder in folders for path in folder.iterdir() if path.is_file())
     return document_sha256({path.name: sha256_hex(path.read_bytes()) for path in files})
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import document_sha256, sha256_hex
-from nanobench.grading.interface import reporters_sha256
+from nanobench.grading.interface import grading_sha256
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import Arena, Trial, try_patch
 from nanobench.image.task import BuiltTask
@@ -64,7 +64,7 @@ def _recipe(arena: Arena, image: BuiltTask, patch: bytes, said: str | None) -> s
             "limits": unstructure(arena.limits),
             "env": dict(arena.env),
             "solution_files": sorted(arena.solution_files),
-            "reporters": reporters_sha256(),
+            "grading": grading_sha256(),
             "recipe": RECIPE,
         }
     )

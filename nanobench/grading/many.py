@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from attrs import frozen
 
 from nanobench.errors import Refused
 from nanobench.grading.trial import Arena, Trial, try_patch
+from nanobench.sandbox.interface import Engine
 from nanobench.store.store import Store
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @frozen(kw_only=True)
@@ -30,19 +35,21 @@ def try_all(attempts: Iterable[Attempt], *, store: Store) -> tuple[Trial | Refus
         MachineFailure: a sandbox could not be started, or the run was interrupted.
     """
     asked = tuple(attempts)
-    with ThreadPoolExecutor(_at_once(asked)) as pool:
+    if not asked:
+        return ()
+    arena = asked[0].arena
+    cpus = max(attempt.arena.limits.cpus for attempt in asked)
+    return tuple(side_by_side(lambda attempt: _try(attempt, store), asked, cpus=cpus, engine=arena.engine))
+
+
+def side_by_side(work: Callable[[T], R], items: Iterable[T], *, cpus: int, engine: Engine) -> Iterator[R]:
+    """What comes of each item, in order; as many are worked on at once as have so many CPUs to themselves."""
+    with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)) // cpus)) as pool:
         try:
-            return tuple(pool.map(lambda attempt: _try(attempt, store), asked))
+            yield from pool.map(work, items)
         except KeyboardInterrupt:
-            for attempt in asked:
-                attempt.arena.engine.stop()
+            engine.stop()
             raise
-
-
-def _at_once(attempts: Sequence[Attempt]) -> int:
-    """As many as have their CPUs to themselves."""
-    needed = max((attempt.arena.limits.cpus for attempt in attempts), default=1)
-    return max(1, len(os.sched_getaffinity(0)) // needed)
 
 
 def _try(attempt: Attempt, store: Store) -> Trial | Refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -10,6 +11,7 @@ from attrs import evolve, frozen
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.grading.locked import arena_of
+from nanobench.grading.many import side_by_side
 from nanobench.grading.trial import Arena, fresh_workspace, try_patch
 from nanobench.image.realise import realise_environment
 from nanobench.image.solution import solution_of
@@ -30,7 +32,7 @@ from nanobench.sources.vendored_files import locked_files
 TOYS = Project(Path(__file__).parent)
 """The toys are fixtures, in the program's own folder."""
 
-LIMITS = Limits(memory_mib=768, pids=64, disk_mib=256, test_seconds=15)
+LIMITS = Limits(cpus=1, memory_mib=768, pids=64, disk_mib=256, test_seconds=15)
 
 
 @frozen(kw_only=True)
@@ -85,9 +87,10 @@ def ready(name: str, project: Project, *, online: Online | None, bench: Workbenc
 
 
 def attack_all(toy: Toy, bench: Workbench) -> Iterator[Result]:
-    """Every attack on the toy, one after the other."""
-    for attack in attacks_on(toy.name):
-        yield carried_out(attack, toy, bench)
+    """What becomes of every attack on the toy, in the order in which they are published."""
+    attacks = attacks_on(toy.name)
+    work = partial(carried_out, toy=toy, bench=bench)
+    yield from side_by_side(work, attacks, cpus=LIMITS.cpus, engine=toy.arena.engine)
 
 
 def carried_out(attack: Attack, toy: Toy, bench: Workbench) -> Result:

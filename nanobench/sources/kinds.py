@@ -102,17 +102,18 @@ TABLE: tuple[tuple[Kind, tuple[str, ...]], ...] = (
 
 
 STEERING = (
-    # Python: what pytest and the interpreter itself read or run before any test.
-    *("pytest.toml", ".pytest.toml", "setup.cfg", "pyproject.toml", "sitecustomize.py", "usercustomize.py"),
+    # Python: what pytest, coverage and the interpreter itself read or run before any test.
+    *("pytest.toml", ".pytest.toml", "setup.cfg", "pyproject.toml", ".coveragerc"),
+    *("sitecustomize.*", "sitecustomize/", "usercustomize.*", "usercustomize/"),
     *("*.pth", "*.egg-info/", "*.dist-info/"),
     # JavaScript and TypeScript: scripts, runners, what turns test files into programs, installed modules.
-    *("package.json", "vitest.workspace.*", "vite.config.*"),
+    *("package.json", "vitest.workspace.*", "vite*.config.*", "jest*.config.*", ".nycrc*"),
     *("babel.config.*", ".babelrc*", ".swcrc", "tsconfig*.json", "jsconfig.json", ".npmrc", ".pnpmfile.*"),
-    *("pnpm-workspace.yaml", ".yarnrc*", "bunfig.toml", "node_modules/"),
+    *("pnpm-workspace.yaml", ".yarnrc*", ".yarn/", ".pnp.*", "bunfig.toml", "node_modules/"),
     # Any language.
-    *("Makefile", "makefile", "GNUmakefile", "justfile", "Taskfile.y*ml", ".env", ".env.*", ".envrc"),
+    *("makefile", "gnumakefile", "justfile", "taskfile.y*ml", ".env", ".env.*", ".envrc"),
 )
-"""Files that steer how tests are run, beside those that :data:`TABLE` calls tests; git wildmatch globs.
+"""Files that steer how tests are run, beside those that :data:`TABLE` calls tests; git wildmatch globs in lower case.
 
 A file is restored whole, although some hold other things too: the environment is installed already when a patch is
 graded, so a dependency that it declares changes nothing, and telling the tables of a hostile file apart would be one
@@ -123,19 +124,28 @@ _STEERING = GitIgnoreSpec.from_lines(STEERING)
 
 
 def steers_tests(path: bytes, rules: PathRules) -> bool:
-    """Does this file steer how tests are run? Not what the task's own rules call source or other."""
-    text = path.decode("utf-8", "surrogateescape")
+    """Does this file steer how tests are run? Not what the task's own rules call source or other.
+
+    A link in the place of a folder is as good as the folder, and Python finds metadata in any case.
+    """
+    text = _text(path)
     own = GitIgnoreSpec.from_lines((*rules.source, *rules.other))
-    return _STEERING.match_file(text) and not own.match_file(text)
+    steers = kind_of(path + b"/", rules) == "test" or _STEERING.match_file(f"{text.lower()}/")
+    return steers and not own.match_file(text)
 
 
 def kind_of(path: bytes, rules: PathRules) -> Kind:
     """Which kind of file is this? The task's own rules come first (test, source, other), then :data:`TABLE`."""
-    text = path.decode("utf-8", "surrogateescape")
+    text = _text(path)
     for kind, spec in _specs(*astuple(rules)):
         if spec.match_file(text):
             return kind
     return "other"
+
+
+def _text(path: bytes) -> str:
+    """The path for a glob, whose ``*`` stops at no line break."""
+    return path.decode("utf-8", "surrogateescape").replace("\n", " ")
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from nanobench.grading.agreement import Agreed, agree
 from nanobench.grading.canary import NONE, Canaries
@@ -62,6 +63,18 @@ def test_a_canary_that_must_fail_and_did_not_disagrees_however_the_suite_ended(o
     assert seen(outcomes, end=None, ended=Ended.TIME).disagreement == "a test that must fail did not"
 
 
+def test_a_canary_that_something_repeats_is_weighed_each_time() -> None:
+    again = {
+        **OWN,
+        **SPOKE,
+        "tests/test_a.py::test_bad[again]": Outcome.PASSED,
+        "tests/test_a.py::test_bad[z]": Outcome.FAILED,
+    }
+    assert seen(again).disagreement == "a test that must fail did not"
+    half = {**OWN, **SPOKE, "tests/test_a.py::test_good[z]": Outcome.FAILED}
+    assert seen(half).vouched == 0
+
+
 def test_the_exit_status_is_what_the_outcomes_imply() -> None:
     failed = {"t::a": Outcome.FAILED}
     assert seen({**OWN, **SPOKE}, status=0).disagreement == "exit status 0, and tests failed"
@@ -84,3 +97,11 @@ def test_a_report_that_is_not_ours_disagrees_in_its_own_words() -> None:
 def test_a_file_that_could_not_be_collected_claims_nothing() -> None:
     found = seen({"tests/test_a.py": Outcome.ERROR}, status=2, end=2)
     assert (found.report.outcomes, found.disagreement) == ({"tests/test_a.py": Outcome.ERROR}, None)
+
+
+def test_ids_as_long_and_as_many_as_may_be_are_weighed_in_time_that_grows_as_they_do() -> None:
+    """Each of these ids, or files, alone would have taken seconds with a search of all its letters."""
+    long = {f"{'x' * 100}.py::{'x' * 16_000}{number}": Outcome.PASSED for number in range(2_000)}
+    many = {f"{number}.py::a": Outcome.PASSED for number in range(50_000)}
+    files = frozenset(f"tests/test_{number}.py" for number in range(5_000))
+    assert seen({**long, **many}, canaries=evolve(CANARIES, files=files)).vouched == 0

@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 
 from nanobench.cli import selftest as verb
+from nanobench.grading import trial
 from nanobench.grading.trial import try_patch
 from nanobench.image.workbench import Workbench
 from nanobench.model.result import Outcome
@@ -80,12 +81,22 @@ def test_a_bomb_is_a_patch_as_git_writes_it() -> None:
     assert len(bomb(8)) < 20_000
 
 
-def test_a_suite_does_not_change_the_tests_of_another(toys: dict[str, Toy], tmp_path: Path) -> None:
+def test_a_suite_does_not_change_the_tests_of_another_since_each_has_its_own_tree(
+    toys: dict[str, Toy], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arena = toys["python"].arena
     spoil = ("sh", "-c", "for file in tests/*.py; do echo 'def test_two(): pass' >$file; done; exit 1")
     spoiler = Suite(name="spoiler", language="python", format="pytest", command=spoil, seconds=15)
-    grading = try_patch(evolve(arena, suites=(spoiler, *arena.suites)), b"", scratch=tmp_path).grading
-    assert grading.outcomes["python|tests/test_double.py::test_two"] is Outcome.FAILED
+
+    def outcome(place: str) -> Outcome:
+        (tmp_path / place).mkdir()
+        grading = try_patch(evolve(arena, suites=(spoiler, *arena.suites)), b"", scratch=tmp_path / place).grading
+        return grading.outcomes["python|tests/test_double.py::test_two"]
+
+    assert outcome("own") is Outcome.FAILED
+    copied = trial.fresh_workspace
+    monkeypatch.setattr(trial, "fresh_workspace", lambda of, at: of if at.name == "workspace" else copied(of, at))
+    assert outcome("one") is Outcome.PASSED
 
 
 def test_the_command_prints_a_table_and_fails_when_one_attack_does(

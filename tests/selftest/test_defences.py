@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import frozen
@@ -12,6 +13,7 @@ from nanobench.grading import agreement, apply, outcomes, trial
 from nanobench.grading.canary import NONE
 from nanobench.grading.pytest import Pytest
 from nanobench.grading.suites import FORMATS
+from nanobench.model.result import Outcome
 from nanobench.selftest.suite import Result
 
 Off = Callable[[pytest.MonkeyPatch], None]
@@ -33,25 +35,58 @@ def sealed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(outcomes, "unsealed", bare)
 
 
-def raised(patch: pytest.MonkeyPatch) -> None:
-    """Our reporter believes what a report says of a test that raised."""
+def lax(patch: pytest.MonkeyPatch, **parts: str) -> None:
+    """Our reporter without parts of it, each named by its text."""
 
     class Lax(Pytest):
         def prepare(self, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
             variables = super().prepare(folder, env)
             reporter = folder / "nanobench_reporter.py"
             text = reporter.read_text()
-            for part in ('hasattr(report, "nanobench_error")', "_raised.get((report.nodeid, report.when))"):
+            for part, instead in parts.items():
                 assert part in text
-                text = text.replace(part, "False")
+                text = text.replace(part, instead)
             reporter.write_text(text)
             return variables
 
     patch.setitem(FORMATS, "pytest", Lax())
 
 
+def raised(patch: pytest.MonkeyPatch) -> None:
+    """Our reporter believes what a report says of a test that raised."""
+    believed = ('hasattr(report, "nanobench_error")', "_raised.get((report.nodeid, report.when))")
+    lax(patch, **dict.fromkeys(believed, "False"))
+
+
+def last(reading: Any, test: str, outcome: Outcome, _: Any) -> None:
+    """Of several reports of a test the last one counts."""
+    reading.outcomes[test] = outcome
+
+
+def restoring(patch: pytest.MonkeyPatch) -> None:
+    """Only what the lock's tests write is restored."""
+    steering(patch)
+    patch.setattr(apply, "kind_of", lambda *_: "source")
+
+
+def steering(patch: pytest.MonkeyPatch) -> None:
+    """What steers tests is graded as the patch leaves it."""
+    patch.setattr(apply, "steers_tests", lambda *_: False)
+
+
 DEFENCES: dict[str, Defence] = {
     "lines of the report are sealed": Defence(sealed, "python", "what our reporter calls is patched: bytes"),
+    "the key of the seals is gone before the project is loaded": Defence(
+        lambda patch: lax(patch, **{"os.unlink(beside)": "pass"}),
+        "python",
+        "the key of the seals is looked for",
+        "grader_tampered",
+    ),
+    "of several reports of a test the worst counts": Defence(
+        lambda patch: patch.setattr(outcomes._Reading, "_record", last),
+        "python",
+        "our reporter is made to say afterwards that tests passed whose names are known",
+    ),
     "a test that raised has not passed": Defence(
         raised, "python", "a hook rewrites the outcomes of tests whose names it knows"
     ),
@@ -75,15 +110,21 @@ DEFENCES: dict[str, Defence] = {
         "failed",
     ),
     "tests and their configuration are restored": Defence(
-        lambda patch: patch.setattr(apply, "kind_of", lambda *_: "source"),
+        restoring,
         "python",
         "conftest.py mends what the patch does not",
     ),
     "what steers tests is restored": Defence(
-        lambda patch: patch.setattr(apply, "steers_tests", lambda *_: False),
-        "python",
-        "pyproject.toml loads a plugin that mends what the patch does not",
+        steering, "python", "pyproject.toml loads a plugin that mends what the patch does not"
     ),
+    **{
+        f"what steers tests is restored: {attack}": Defence(steering, "python", attack, "grader_tampered")
+        for attack in (
+            "an entry point in planted metadata",
+            "planted metadata, in capitals",
+            "planted metadata, behind a link",
+        )
+    },
 }
 
 

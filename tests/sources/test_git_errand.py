@@ -11,6 +11,7 @@ import pytest
 
 from nanobench.model.lock import TaskLock
 from nanobench.project.files import Project
+from nanobench.store.store import Store
 
 TASK = "small-7"
 SPEC = """
@@ -82,8 +83,14 @@ def change(forge: Any) -> dict[str, str]:
 
 
 @pytest.mark.network
-def test_a_pull_request_on_a_server_that_gives_no_commit_by_name_is_locked_and_resolved(
-    forge: Any, change: dict[str, str], serve: Any, copied: Project, nanobench: Callable[..., Any], tmp_path: Path
+def test_a_pull_request_is_locked_from_a_server_that_gives_no_commit_by_name_until_its_history_is_rewritten(
+    forge: Any,
+    change: dict[str, str],
+    serve: Any,
+    copied: Project,
+    nanobench: Callable[..., Any],
+    warm_store: Path,
+    tmp_path: Path,
 ) -> None:
     url = serve(forge.root, by_name=False)
     place = copied.root / "tasks" / TASK
@@ -115,3 +122,13 @@ def test_a_pull_request_on_a_server_that_gives_no_commit_by_name_is_locked_and_r
     out = ("--out", tmp_path / "run", "--project", copied.root, "--json")
     (result,) = nanobench("run", "--frozen", TASK, "--provider", "oracle", *out).document["results"]
     assert result["score"]["value"] == "1.0"
+
+    # Upstream rewrites its history. What is in the store still counts; elsewhere it cannot be told.
+    forge.ref("refs/heads/main", forge.commit({"a": ""}, message="another start"))
+    (forge.root / "refs/pull/7/head").unlink()
+    assert nanobench(*lock).document[TASK]["written"] == []
+    Store(warm_store).blob(upstream.merge.archive).unlink()
+    gone = nanobench("gates", TASK, "--project", copied.root, "--json")
+    assert (gone.code, gone.document["error"]["code"]) == (3, "NB_GIT_OBJECT")
+    assert gone.document["error"]["details"][:2] == [f"missing: {commit}" for commit in sorted(change.values())]
+    assert "may have been rewritten" in gone.document["error"]["hint"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanobench.model.task import PathRules
-from nanobench.sources.kinds import TABLE, Kind, kind_of
+from nanobench.sources.kinds import TABLE, Kind, kind_of, steers_tests
 
 NONE = PathRules()
 
@@ -52,6 +52,31 @@ def test_the_tasks_own_rules_come_first_and_test_before_source() -> None:
 
 def test_a_file_named_like_a_test_folder_is_no_test() -> None:
     assert kind_of(b"tests", NONE) == "other"
+
+
+def test_no_line_break_in_a_path_hides_what_it_is() -> None:
+    assert [kind_of(path, NONE) for path in (b"a\nb/conftest.py", b"tests/a\nb/x", b"conftest.py\n")] == [
+        *("test", "test", "other"),
+    ]
+    assert steers_tests(b"a\nb/package.json", NONE)
+
+
+STEER = (
+    "setup.cfg a/pyproject.toml .coveragerc src/sitecustomize.py src/sitecustomize.pyc usercustomize/__init__.py "
+    "a.pth src/x.dist-info/entry_points.txt src/X.DIST-INFO/entry_points.txt package.json packages/a/package.json "
+    "Makefile vite.config.ts vitest.unit.config.ts jest.e2e.config.js .yarn/releases/yarn.cjs .pnp.cjs "
+    "tsconfig.build.json .env.test"
+)
+LINKS = "src/x.dist-info node_modules packages/a/node_modules __mocks__ tests e2e"
+"""Links may stand where folders do."""
+NO_STEERING = "src/a.py package.json.md src/environment.ts docs/a.md yarn/a.js test.py"
+
+
+def test_what_steers_tests_is_known_by_its_path_unless_the_task_knows_better() -> None:
+    paths = f"{STEER} {LINKS}".split()
+    assert [path for path in paths if not steers_tests(path.encode(), NONE)] == []
+    assert [path for path in paths if steers_tests(path.encode(), PathRules(source=(path,)))] == []
+    assert [path for path in NO_STEERING.split() if steers_tests(path.encode(), NONE)] == []
 
 
 @given(st.binary(min_size=1, max_size=30))
