@@ -8,7 +8,7 @@ from functools import partial
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import document_sha256, sha256_hex
 from nanobench.gateway.scripted.scene import Scene, Worth
-from nanobench.grading.interface import reporters_sha256
+from nanobench.grading.interface import grading_sha256
 from nanobench.grading.trial import try_patch
 from nanobench.image.workbench import Workbench
 from nanobench.runner.stage import Stage
@@ -34,7 +34,7 @@ def scene_of(stage: Stage, bench: Workbench) -> Scene:
 
 def _worth(stage: Stage, bench: Workbench, patch: bytes) -> Worth:
     """What came of the patch by these locks; where that is not known, grade it now."""
-    rehearsal = {"rehearsal": sha256_hex(patch), "lock": stage.locked.task.sha256, "reporters": reporters_sha256()}
+    rehearsal = {"rehearsal": sha256_hex(patch), "lock": stage.locked.task.sha256, "grading": grading_sha256()}
     recipe = document_sha256(rehearsal)
     known = bench.store.recall(recipe)
     if known is None:
