@@ -78,10 +78,12 @@ class Landmarks:
     ``landmarks``, the same for all cells of a task.
 
     ``names`` exist in the required files at base; ``introduced`` are others that the solution, tests included, adds;
-    both sorted. ``functions`` are by required file.
+    ``reshaped`` are functions of the required files whose parameters the solution changes, and the names that these
+    gain; all sorted. ``functions`` are by required file.
     """
 
     schema: Literal[1]
     names: tuple[str, ...]
     introduced: tuple[str, ...]
+    reshaped: tuple[str, ...]
     functions: dict[str, tuple[Function, ...]]

@@ -3,8 +3,9 @@
 Decisions taken here, where the rules leave room:
 
 * A symbol that the solution introduces, tests included, is missing because the agent did not write it: a kind of its
-  own, which no rule asks for. A missing symbol that the required files know is no invention either, and neither is
-  one that nobody names: both are other errors.
+  own, which no rule asks for. So are arguments that do not fit a function whose parameters the solution changes.
+* A missing symbol that the required files know is no invention either, and neither is one that nobody names: both are
+  other errors.
 * A test without a record of its own fails of what it stands in failed of (its suite, its file); without that, of what
   the suites' commands printed, unless its suite was cut.
 * Ties go to the earlier of unknown symbol, interface, not implemented, other.
@@ -39,11 +40,14 @@ class Failing:
 
     def kinds(self, tests: Iterable[str]) -> tuple[Kind, ...]:
         """What does each of these tests fail of?"""
-        names, introduced = frozenset(self.landmarks.names), frozenset(self.landmarks.introduced)
+        marks = self.landmarks
+        names, introduced, reshaped = map(frozenset, (marks.names, marks.introduced, marks.reshaped))
         broken = places(self.failures)
 
         def kind(error: Error) -> Kind:
-            return _kind(error, names, introduced)
+            if error.kind == "interface":
+                return "not_implemented" if error.symbol in introduced | reshaped else "interface"
+            return _missing(error, names, introduced)
 
         @cache
         def printed(language: str) -> Kind:
@@ -66,11 +70,9 @@ def dominant(kinds: Iterable[Kind]) -> Kind | None:
     return min(counts, key=lambda kind: (-counts[kind], ranks.index(kind)), default=None)
 
 
-def _kind(error: Error, names: frozenset[str], introduced: frozenset[str]) -> Kind:
-    if error.kind == "other":
+def _missing(error: Error, names: frozenset[str], introduced: frozenset[str]) -> Kind:
+    if error.kind == "other" or error.symbol is None:
         return "other"
     if error.symbol in introduced:
         return "not_implemented"
-    if error.kind == "interface":
-        return "interface"
-    return "other" if error.symbol is None or error.symbol in names else "unknown_symbol"
+    return "other" if error.symbol in names else "unknown_symbol"

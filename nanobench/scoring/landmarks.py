@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterable, Mapping
 from attrs import evolve
 
 from nanobench.model.label import Function, Landmarks
-from nanobench.sources.hunks import hunks_of
+from nanobench.sources.hunks import applied, hunks_of
 from nanobench.sources.patch import Section, sections
 from nanobench.sources.quoting import display
 from nanobench.symbols.functions import functions_in
 from nanobench.symbols.names import names_added, names_in
+from nanobench.symbols.signatures import reshaped
 
 MAX_PART = 4 << 20
 """Bytes of one file's part of a patch; in a larger one nobody looks for functions."""
@@ -34,8 +35,15 @@ def landmarks(base: Mapping[str, bytes], *, golden: bytes, tests: bytes, languag
         schema=1,
         names=tuple(sorted(names)),
         introduced=tuple(sorted((names_added(golden) | names_added(tests)) - names)),
+        reshaped=tuple(
+            sorted({name for path in base if path in parts for name in _reshaped(base[path], parts[path])})
+        ),
         functions={path: _functions(path, base[path], parts.get(path)) for path in sorted(base)},
     )
+
+
+def _reshaped(text: bytes, part: Section) -> frozenset[str]:
+    return reshaped(display(part.path), text, applied(hunks_of(part), text))
 
 
 def _functions(path: str, text: bytes, part: Section | None) -> tuple[Function, ...]:

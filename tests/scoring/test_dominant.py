@@ -11,13 +11,26 @@ from nanobench.model.result import Failure
 from nanobench.scoring.dominant import Failing, dominant
 from nanobench.scoring.taxonomy import Kind
 
-LANDMARKS = Landmarks(schema=1, names=("Toy", "double"), introduced=("strict", "triple"), functions={})
+LANDMARKS = Landmarks(
+    schema=1,
+    names=("Toy", "double", "half"),
+    introduced=("strict", "triple"),
+    reshaped=("half", "twice"),
+    functions={},
+)
 
 INVENTED = Failure(type="builtins.AttributeError", message="'Toy' object has no attribute 'dubel'")
 KNOWN = Failure(type="builtins.AttributeError", message="'Toy' object has no attribute 'double'")
 MISSING = Failure(type="builtins.AttributeError", message="'Toy' object has no attribute 'triple'")
 MISMATCH = Failure(type="builtins.TypeError", message="double() takes 1 positional argument but 2 were given")
 NEW_ARGUMENT = Failure(type="builtins.TypeError", message="double() got an unexpected keyword argument 'strict'")
+ANOTHER_ARGUMENT = Failure(
+    type="builtins.TypeError", message="Toy.double() got an unexpected keyword argument 'twice'"
+)
+MORE_ARGUMENTS = Failure(
+    type="builtins.TypeError", message="Toy.half() takes 2 positional arguments but 3 were given"
+)
+REMOVED = Failure(type="builtins.AttributeError", message="'Toy' object has no attribute 'half'")
 WRONG = Failure(type="builtins.AssertionError", message="assert 3 == 4")
 
 
@@ -37,6 +50,9 @@ def kinds(
         (MISSING, "not_implemented"),
         (MISMATCH, "interface"),
         (NEW_ARGUMENT, "not_implemented"),
+        (ANOTHER_ARGUMENT, "not_implemented"),
+        (MORE_ARGUMENTS, "not_implemented"),
+        (REMOVED, "other"),
         (WRONG, "other"),
     ],
 )

@@ -61,7 +61,7 @@ def task() -> Task:
 def made(task_lock: TaskLock, task: Task) -> Any:
     """A graded run, as what it changed, what passes and what failed make it."""
     lock = evolve(task_lock, tests=LockedTests(fail_to_pass=TARGETS, pass_to_pass=KEPT))
-    landmarks = Landmarks(schema=1, names=("Toy", "double"), introduced=("triple",), functions={})
+    landmarks = Landmarks(schema=1, names=("Toy", "double"), introduced=("triple",), reshaped=(), functions={})
 
     def make(
         *passing: str,

@@ -63,6 +63,10 @@ def test_the_solution_introduces_what_it_adds_and_the_required_files_do_not_hold
     assert not set(found.introduced) & set(found.names)
 
 
+def test_functions_to_which_the_solution_gives_other_parameters_are_told(found: Landmarks) -> None:
+    assert found.reshaped == ("half", "strict")
+
+
 def test_the_functions_that_the_solution_changes_are_marked(found: Landmarks) -> None:
     lines = {path: [(f.first, f.last, f.changed) for f in functions] for path, functions in found.functions.items()}
     assert lines == {"new.py": [], "toy.py": [(5, 6, False), (8, 9, True), (12, 13, False)]}

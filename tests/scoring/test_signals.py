@@ -49,7 +49,7 @@ def traces(task_lock: TaskLock) -> Traces:
         report=None,
         source=task_lock.source,
         rules=PathRules(),
-        landmarks=Landmarks(schema=1, names=(), introduced=(), functions={"src/a.py": functions}),
+        landmarks=Landmarks(schema=1, names=(), introduced=(), reshaped=(), functions={"src/a.py": functions}),
     )
 
 

@@ -41,7 +41,7 @@ _WORDS: dict[str, tuple[Rule, ...]] = {
             r"Cannot convert (?!undefined or null)",
             r"Cannot use 'in' operator to search for ",
             r"Right-hand side of 'instanceof' is not ",
-            r"[^\n]*? called on incompatible receiver ",
+            r"[^\n]*? called on (?:incompatible receiver|non-object)",
         ),
     ),
     "SyntaxError": missing(

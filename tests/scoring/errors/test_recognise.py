@@ -43,6 +43,8 @@ def test_an_assertion_that_quotes_an_error_is_none(type: str, kind: str) -> None
         ("5 is not a function", "interface", None),
         ("Class extends value 5 is not a constructor or null", "interface", None),
         ("number 5 is not iterable (cannot read property Symbol(Symbol.iterator))", "interface", None),
+        ("Reflect.ownKeys called on non-object", "interface", None),
+        ("Method Map.prototype.get called on incompatible receiver #<Object>", "interface", None),
         ("Cannot convert a Symbol value to a number", "interface", None),
         ("Cannot convert undefined or null to object", "other", None),
         ("Class extends value undefined is not a constructor or null", "other", None),
