@@ -81,7 +81,7 @@ def run(
 
         nanobench run --matrix matrix.toml --repeats 5
 
-        nanobench run --provider hosted=large,small --provider local --max-cost 20 --dry-run
+        nanobench run --provider hosted=large,small --max-cost 20 --dry-run
     """
     found = common.project(project)
     axes = matrix_of(
