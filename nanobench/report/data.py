@@ -14,8 +14,9 @@ from attrs import frozen
 
 from nanobench.formats import json
 from nanobench.model.result import CellResult
-from nanobench.report.figures import Part, Tally, class_of, parts_of
+from nanobench.report.figures import Part, parts_of
 from nanobench.report.rows import Arm, Row
+from nanobench.report.tally import Tally, class_of
 from nanobench.report.words import decimal
 from nanobench.scoring.efficiency import Efficiency, Spread, efficiency
 

@@ -22,14 +22,15 @@ from nanobench.bundle.read import Bundle
 from nanobench.errors import Misuse
 from nanobench.formats.printable import printable
 from nanobench.model.lock import TaskLock
-from nanobench.model.result import CellResult
+from nanobench.model.result import CellResult, Served
 from nanobench.project.files import Project, write_whole
 from nanobench.report.detail import Detail, detail
 from nanobench.report.efficiency import MEASURES
-from nanobench.report.figures import class_of, parts_of
+from nanobench.report.figures import parts_of
 from nanobench.report.rows import RUN_DIGITS, Row, run_sha256
+from nanobench.report.tally import class_of
 from nanobench.report.view import Href, part_view
-from nanobench.report.words import amount, interval_words
+from nanobench.report.words import amount, count, interval_words
 from nanobench.scoring.statistics.power import FLOOR
 from nanobench.store.files import remove_tree
 
@@ -215,4 +216,10 @@ def _pins(result: CellResult) -> list[tuple[str, str]]:
         *((("agent's report", f"sha256:{blobs.report}"),) if blobs.report else ()),
         ("sampling", "pinned" if result.sampling_pinned else "not pinned: the run is not deterministic"),
         ("engine", result.engine),
+        *(("answered by", _served(served)) for served in result.served or ()),
     ]
+
+
+def _served(served: Served) -> str:
+    who = " ".join(filter(None, (served.model, served.fingerprint))) or "nobody that said its name"
+    return f"{who} ({count(served.steps, 'step')})"

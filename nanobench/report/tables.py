@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
+from nanobench.report.dimensions import Dimension
 from nanobench.report.efficiency import MEASURES, taken
-from nanobench.report.figures import Dimension, Part, Square, Tally, rate, too_few
+from nanobench.report.figures import Part, Square
 from nanobench.report.rows import Arm
+from nanobench.report.tally import Tally, rate, too_few
 from nanobench.report.words import (
     NONE,
     arm_names,
@@ -21,6 +23,7 @@ from nanobench.report.words import (
     spread_words,
 )
 from nanobench.scoring.causes import Denominator
+from nanobench.scoring.efficiency import REPEATS
 from nanobench.scoring.statistics.power import FLOOR
 from nanobench.scoring.statistics.quantities import Rate
 
@@ -59,6 +62,7 @@ def baseline(part: Part) -> Iterator[Table]:
     yield from overview(part)
     for found in part.dimensions:
         yield by_dimension(found, part)
+    yield by_task(part)
 
 
 def scores(part: Part) -> Table:
@@ -72,6 +76,7 @@ def scores(part: Part) -> Table:
             "Mean score: one mean a task, with the bootstrap interval",
             "The cells that count and those that do not add up to the planned ones",
             few_words(part.whole),
+            *part.warnings,
         ),
         columns=("arm", "tasks", "planned", "found", "count", "solved", "mean score", "do not count"),
         rows=tuple(_score_row(names[arm], tally, str(part.means.get(arm, NONE))) for arm, tally in part.arms.items()),
@@ -80,7 +85,12 @@ def scores(part: Part) -> Table:
 
 def _score_row(name: str, tally: Tally, mean: str) -> tuple[str, ...]:
     counts = (tally.tasks, tally.planned, tally.found, tally.valid)
-    return name, *map(str, counts), rate_words(tally.solved), mean, out_words(tally)
+    return name, *map(str, counts), rate_words(tally.solved), mean, _joined(out_words(tally), with_stopped(tally))
+
+
+def with_stopped(tally: Tally) -> str:
+    """The rate with the runs that were stopped by a rate limit or the user's budget; empty where there are none."""
+    return f"with those stopped, solved {rate_words(tally.solved_all)}" if tally.stopped else ""
 
 
 def out_words(tally: Tally) -> str:
@@ -137,6 +147,23 @@ def spreads(part: Part) -> Table:
         note="Median and quartiles over the cells that count and tell it.",
         columns=("arm", *(measure.title for measure in MEASURES)),
         rows=tuple((names[arm], *(spread_words(took[arm][m.figure]) for m in MEASURES)) for arm in names),
+    )
+
+
+def by_task(part: Part) -> Table:
+    """What each task took, by arm."""
+    _, names = arm_names(part.arms)
+    rows = []
+    for (task, arm), square in sorted(part.matrix.items(), key=lambda item: (item[0][0], names[item[0][1]])):
+        took = taken(square.rows)
+        few = " *" if square.tally.valid < REPEATS else ""
+        rows.append((task + few, names[arm], *(spread_words(took[m.figure]) for m in MEASURES)))
+    return Table(
+        title="What each task took",
+        note=f"* fewer than {REPEATS} runs that count: too few for a figure of efficiency.",
+        columns=("task", "arm", *(measure.title for measure in MEASURES)),
+        rows=tuple(rows),
+        heads=2,
     )
 
 
@@ -221,3 +248,7 @@ def _square_row(arm: Arm, name: str, task: str, square: Square) -> tuple[str, ..
 
 def _sentences(*texts: str) -> str:
     return " ".join(f"{text}." for text in texts if text)
+
+
+def _joined(*texts: str) -> str:
+    return "; ".join(text for text in texts if text)

@@ -10,20 +10,12 @@ from attrs import frozen
 
 from nanobench.model.label import Label
 from nanobench.report import svg
+from nanobench.report.dimensions import OF_TASKS, Dimension
 from nanobench.report.efficiency import MEASURES, taken
-from nanobench.report.figures import (
-    OF_TASKS,
-    Dimension,
-    Navigation,
-    Part,
-    Square,
-    Tally,
-    class_of,
-    label_of,
-    too_few,
-)
+from nanobench.report.figures import Navigation, Part, Square
 from nanobench.report.rows import Arm, Row
-from nanobench.report.tables import out_words, share, title_of
+from nanobench.report.tables import out_words, share, title_of, with_stopped
+from nanobench.report.tally import Tally, class_of, label_of, too_few
 from nanobench.report.words import NONE, arm_names, few_words, rate_words, spread_words
 from nanobench.scoring.efficiency import Spread
 from nanobench.scoring.statistics.quantities import Rate
@@ -78,7 +70,7 @@ def part_view(part: Part, href: Href) -> dict[str, Any]:
         "kind": part.kind,
         "title": title_of(part),
         "shared": shared,
-        "few": few_words(part.whole),
+        "warnings": [*filter(None, [few_words(part.whole)]), *part.warnings],
         "names": list(names.values()),
         "labels": [{"name": label, "style": style_of(label)} for label in labels],
         "scores": [_score(arm, names[arm], tally, part) for arm, tally in part.arms.items()],
@@ -105,6 +97,7 @@ def _score(arm: Arm, name: str, tally: Tally, part: Part) -> dict[str, Any]:
         "mean": str(mean or NONE),
         "mean_value": mean.value if mean else -1,
         "out": out_words(tally),
+        "stopped": with_stopped(tally),
     }
 
 

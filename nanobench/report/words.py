@@ -7,8 +7,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from math import ceil, floor
 
-from nanobench.report.figures import Tally, too_few
 from nanobench.report.rows import ARM_AXES, Arm
+from nanobench.report.tally import Tally, too_few
 from nanobench.scoring.efficiency import Spread
 from nanobench.scoring.statistics.power import FLOOR
 from nanobench.scoring.statistics.quantities import Rate

@@ -15,8 +15,10 @@ from nanobench.errors import Misuse
 from nanobench.model.label import Labelled
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Cause, CellResult, Score
-from nanobench.report.figures import CLASSES, DIMENSIONS, band, parts_of, tally
+from nanobench.report.dimensions import DIMENSIONS, band
+from nanobench.report.figures import parts_of
 from nanobench.report.rows import Facts, Row, facts_of, gather
+from nanobench.report.tally import CLASSES, tally
 from nanobench.scoring.causes import POLICIES, Denominator
 from nanobench.scoring.score import LABELS, Value
 
@@ -61,6 +63,16 @@ def test_a_rate_limited_run_is_scored_and_listed_apart(cell_result: CellResult) 
     found = tally([row(cell_result, Cause.RATE_LIMIT, "1.0", 1, 0), row(cell_result, Cause.FINISHED, "0.5", 1, 1)])
     assert (found.solved.passed, found.solved.n) == (0, 1) and (found.solved_all.passed, found.solved_all.n) == (1, 2)
     assert found.mean == Fraction(1, 2) and found.classes["rate_limited"] == 1
+
+
+def test_scores_that_no_model_earned_and_samples_that_were_free_are_warned_of(cell_result: CellResult) -> None:
+    rows = [row(cell_result, Cause.FINISHED, "1.0", 1, number) for number in range(3)]
+    assert rows[0].result is not None
+    rows[0] = evolve(rows[0], result=evolve(rows[0].result, no_model_usage=True, sampling_pinned=False))
+    (part,) = parts_of(rows)
+    usage, sampling = part.warnings
+    assert usage.startswith("1 of 3 cells show no usage") and sampling.startswith("1 of 3 cells were not sampled")
+    assert parts_of(rows[1:])[0].warnings == ()
 
 
 def test_a_planned_cell_without_a_result_is_missing_everywhere(made: Made) -> None:
