@@ -9,8 +9,7 @@ from attrs import frozen
 from nanobench.bundle.read import Bundle
 from nanobench.bundle.write import blob_name
 from nanobench.errors import Refused
-from nanobench.formats.converter import structure
-from nanobench.formats.documents import read_json
+from nanobench.formats.documents import read_json, spec_of
 from nanobench.gateway.exchange import Exchange
 from nanobench.gateway.transcript import read_transcript
 from nanobench.harness.contract import Contract, ParsedReport, contract_of
@@ -18,7 +17,6 @@ from nanobench.harness.ending import said_at
 from nanobench.model.label import Landmarks
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Blobs, Cause, CellResult, FailureRecord, GradingRecord, Score
-from nanobench.model.task import Task
 from nanobench.scoring.labels import GradedRun
 
 
@@ -93,7 +91,7 @@ def graded_run(
     report, where = report_in(raw.report, contract), result.cell.id
     return GradedRun(
         lock=lock,
-        task=structure(lock.original, Task, where=f"locks/{lock.task}.lock.toml: original"),
+        task=spec_of(lock),
         landmarks=read_json(raw.landmarks, Landmarks, where=f"{where}: landmarks"),
         mode=result.cell.mode,
         cause=result.cause,

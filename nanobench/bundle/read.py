@@ -13,9 +13,8 @@ from attrs import frozen
 
 from nanobench.bundle.write import MANIFEST, RUN, blob_name, blobs_of, cell_name
 from nanobench.errors import MAX_DETAILS, NanobenchError, Refused
-from nanobench.formats.converter import structure
 from nanobench.formats.digest import sha256_hex
-from nanobench.formats.documents import read_json, read_lock
+from nanobench.formats.documents import read_json, read_lock, spec_of
 from nanobench.model.lock import EnvironmentLock, HarnessLock, TaskLock
 from nanobench.model.result import BundleManifest, Cause, Cell, CellResult, RunManifest
 from nanobench.model.task import Task
@@ -72,8 +71,7 @@ class Bundle:
 
     def task(self, task: str) -> Task:
         """The spec that a task was locked from."""
-        lock = self.task_lock(task)
-        return structure(lock.value.original, Task, where=f"{lock.path}: original")
+        return spec_of(self.task_lock(task).value)
 
     def environment_lock(self, lock: TaskLock) -> Locked[EnvironmentLock]:
         """The environment lock that a task lock names; its bytes must be the named ones."""

@@ -72,6 +72,11 @@ def read_lock(data: bytes, kind: type[Lock], *, where: str) -> Lock:
     return lock
 
 
+def spec_of(lock: TaskLock) -> Task:
+    """The task spec that was locked."""
+    return structure(lock.original, Task, where=f"locks/{lock.task}.lock.toml: original")
+
+
 def dump_lock(lock: EnvironmentLock | HarnessLock | TaskLock) -> bytes:
     """The canonical bytes of a lock. The last line sums up the others, so that no edit passes for what was locked."""
     body = _HEADER + toml.dump(unstructure(lock))

@@ -11,6 +11,7 @@ from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
 from nanobench.errors import Refused
 from nanobench.formats.converter import structure
+from nanobench.formats.documents import spec_of
 from nanobench.image.environment import BuiltEnvironment, build_environment
 from nanobench.image.sources import bring, source_of
 from nanobench.image.task import BuiltTask, build_task
@@ -32,7 +33,7 @@ class Locks:
     @property
     def spec(self) -> Task:
         """The task spec that was locked."""
-        return structure(self.task.original, Task, where=f"locks/{self.task.task}.lock.toml: original")
+        return spec_of(self.task)
 
     @property
     def source(self) -> Source:
