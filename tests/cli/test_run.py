@@ -196,4 +196,4 @@ def test_progress_is_told_on_stderr_and_the_verdict_alone_on_stdout(
     (result,) = done.document["results"]
     assert (result["score"]["value"], result["cell"]["repeat"]) == ("0.0", 0)
     assert f"cell 1 of 1: {demo} nanocoder-1.30.0 nop/nop hinted #0: 0.0 Zero Signal" in done.err
-    assert "finished, 1 steps): zero_signal (rule 2, level 1)\n" in done.err
+    assert "finished, 1 steps): zero_signal (rule 2, level 1), not_implemented\n" in done.err
