@@ -3,6 +3,7 @@
 // that could not be run is a test named after it; why, only its process said.
 
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 
 const { end, identity, test } = createRequire(import.meta.url)("./nanobench_lines.cjs");
 
@@ -17,13 +18,13 @@ export default async function* (source) {
     open.set(data.file, titles);
     if (type === "test:stderr") {
       const found = THROWN.exec(data.message)?.groups;
-      if (found) thrown.set(data.file, found);
+      if (found) thrown.set(resolve(data.file), found); // Node 22 and later tell it below the working folder
     } else if (type === "test:start") {
       titles.splice(data.nesting, Infinity, data.name);
     } else if (type === "test:pass" || type === "test:fail") {
       const id = identity(data.file ?? "", [...titles.slice(0, data.nesting), data.name].join(" > "));
       failed ||= type === "test:fail" && data.todo === undefined;
-      report(id, type, data, thrown.get(data.file));
+      report(id, type, data, thrown.get(resolve(data.file ?? "")));
     }
   }
   end(failed ? 1 : 0);

@@ -85,8 +85,9 @@ def _beginning(name: str) -> str:
     hook = _HOOK.search(name)
     if hook is not None:
         return name[: hook.start()]
-    file, separator, title = name.partition("::")
-    by_file = separator and title.endswith(file.partition("|")[2])
+    file, _, title = name.partition("::")
+    path, named = f"/{file.partition('|')[2]}", f"/{title.lstrip('/')}"
+    by_file = title and (named.endswith(path) or path.endswith(named))
     return f"{file}::" if by_file else name  # Node's runner names a test after a file that broke
 
 

@@ -78,6 +78,8 @@ FAILURES = {
     'js|b.js::rule set "before all" hook for "first"': failure("TypeError", "hook"),
     "js|c.mjs::/workspace/c.mjs": failure("SyntaxError", "old"),
     "js|d.mjs::d.mjs": failure("SyntaxError", "new"),
+    "js|sub/d.mjs::d.mjs": failure("SyntaxError", "below"),
+    "js|sub/f.mjs::mjs": failure("Error", "a test of its own"),
     "js|e.js::sum": failure("Error", "another test"),
 }
 
@@ -95,6 +97,8 @@ FAILURES = {
         ("js|c.mjs::adds", "old"),
         ("js|sub/c.mjs::adds", None),
         ("js|d.mjs::adds", "new"),
+        ("js|sub/d.mjs::adds", "below"),
+        ("js|sub/f.mjs::adds", None),
         ("js|e.js::sum of two", None),
         ("js|e.js::sum", "another test"),
         ("other|tests/test_a.py::test_x", None),
