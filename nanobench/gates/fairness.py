@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nanobench.gates.interface import WARNINGS, Case, Finding
-from nanobench.gates.names import unknown_at, words_in
 from nanobench.model.fields import Document
 from nanobench.symbols.names import Added, added_lines, names_added
+from nanobench.symbols.words import unknown_at, words_in
 
 THIN = 5
 """Fewer tests that must stay green than this say little about what a patch breaks."""

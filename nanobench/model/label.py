@@ -77,9 +77,9 @@ class Landmarks:
     """What a label must know of the task beside its lock; follows from the locked image and the solution. The blob
     ``landmarks``, the same for all cells of a task.
 
-    ``names`` exist in the required files at base; ``introduced`` are others that the solution, tests included, adds;
-    ``reshaped`` are functions of the required files whose parameters the solution changes, and the names that these
-    gain; all sorted. ``functions`` are by required file.
+    ``names`` exist in the required files at base; ``introduced`` are others that the solution adds, and those that
+    its tests add and no file of the base has; ``reshaped`` are functions of the required files whose parameters the
+    solution changes, and the names that these gain; all sorted. ``functions`` are by required file.
     """
 
     schema: Literal[1]

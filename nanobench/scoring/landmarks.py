@@ -20,13 +20,15 @@ MAX_PART = 4 << 20
 """Bytes of one file's part of a patch; in a larger one nobody looks for functions."""
 
 
-def landmarks(base: Mapping[str, bytes], *, golden: bytes, tests: bytes, languages: Iterable[str]) -> Landmarks:
+def landmarks(
+    base: Mapping[str, bytes], *, golden: bytes, asked: frozenset[str], languages: Iterable[str]
+) -> Landmarks:
     """The landmarks of a task.
 
     Args:
         base: the required files at base: text by path.
         golden: the golden patch.
-        tests: the test patch.
+        asked: the names that the test patch introduces: what it adds and nothing at base has.
         languages: those of the task's suites.
     """
     names = frozenset[str]().union(*(names_in(language, base) for language in languages))
@@ -34,7 +36,7 @@ def landmarks(base: Mapping[str, bytes], *, golden: bytes, tests: bytes, languag
     return Landmarks(
         schema=1,
         names=tuple(sorted(names)),
-        introduced=tuple(sorted((names_added(golden) | names_added(tests)) - names)),
+        introduced=tuple(sorted((names_added(golden) | asked) - names)),
         reshaped=tuple(
             sorted({name for path in base if path in parts for name in _reshaped(base[path], parts[path])})
         ),

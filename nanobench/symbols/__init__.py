@@ -1,1 +1,1 @@
-"""Names that stand in source text, found by each language's own grammar: pure functions over texts and patches."""
+"""Names that stand in source text, found by each language's own grammar, and words that stand in any."""

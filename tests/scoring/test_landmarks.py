@@ -25,8 +25,6 @@ def stay():
     return os.name
 """
 GOLDEN = BASE.replace(b"self, n):\n        return n // 2", b"self, n, strict=False):\n        return n / 2")
-TEST_BASE = b"from toy import Toy\n"
-TESTS = TEST_BASE + b"\n\ndef test_half():\n    assert Toy().half(3, strict=True) == 1.5\n"
 MADE = b"def made():\n    return 1\n"
 
 
@@ -49,8 +47,7 @@ def patch(folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> by
 def found(tmp_path: Path) -> Landmarks:
     base = {"toy.py": BASE, "new.py": b""}
     golden = patch(tmp_path / "golden", {"toy.py": BASE}, {"toy.py": GOLDEN, "new.py": MADE})
-    tests = patch(tmp_path / "tests", {"test_toy.py": TEST_BASE}, {"test_toy.py": TESTS})
-    return landmarks(base, golden=golden, tests=tests, languages=("python",))
+    return landmarks(base, golden=golden, asked=frozenset({"half", "test_half"}), languages=("python",))
 
 
 def test_names_are_those_of_the_required_files_at_base(found: Landmarks) -> None:
