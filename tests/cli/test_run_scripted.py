@@ -17,7 +17,7 @@ from nanobench.project.files import Project
 pytestmark = [pytest.mark.network, pytest.mark.timeout(1200)]
 
 PYTHON = ("fixture-single-edit", "hinted")
-TYPESCRIPT = ("fixture-multi-file", "navigation")
+TYPESCRIPT = ("fixture-navigation", "navigation")
 BOTH = ("fixture-two-languages", "navigation")
 ELSEWHERE = {"oracle", "nop", "elsewhere", "hallucinate", "refused", "failing", "rate-limit", "dropped"}
 """Played in other tests; what ends with an error of the provider is tried several times, and so takes long."""
@@ -49,9 +49,8 @@ ROWS = (
     Row(PYTHON, "turn-cap", "0.0", "zero_signal", "turn_cap", halt="turn_cap"),
     Row(PYTHON, "context", "0.0", "context_window_exceeded", "context", halt="context"),
     Row(PYTHON, "context-after-edit", "0.0", "unclassified", "context", halt="context"),
-    Row(TYPESCRIPT, "comment", "0.1", "unclassified"),
+    Row(TYPESCRIPT, "comment", "0.1", "unclassified", signals=frozenset({"correct_file_wrong_function"})),
     Row(TYPESCRIPT, "wrong-layer", "0.1", "wrong_abstraction_layer"),
-    Row(TYPESCRIPT, "half", "0.5", "partial_fix_only"),
     Row(TYPESCRIPT, "regression", "0.5", "partial_fix_only"),
     Row(TYPESCRIPT, "tamper", "0.0", "grader_tampered", "grader_tampered"),
     Row(TYPESCRIPT, "context", "0.0", "context_window_exceeded", "context", halt="context"),
@@ -99,9 +98,8 @@ def test_a_part_that_does_not_fit_its_task_is_not_run_and_says_why(played: Playe
 
 
 def test_half_is_at_least_half_and_a_regression_breaks_what_passed(played: Played) -> None:
-    for place in (TYPESCRIPT, BOTH):
-        score = played[place[0], "half"]["score"]
-        assert score["targets"] <= 2 * score["targets_passed"] < 2 * score["targets"]
+    score = played[BOTH[0], "half"]["score"]
+    assert score["targets"] <= 2 * score["targets_passed"] < 2 * score["targets"]
     for place in (PYTHON, TYPESCRIPT):
         score = played[place[0], "regression"]["score"]
         assert score["targets_passed"] == score["targets"] and score["broken"]
