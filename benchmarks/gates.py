@@ -1,6 +1,6 @@
 """The gates of one task: side by side on all CPUs, on a single one, and recalled because nothing has changed.
 
-All run in a store of their own, after the image was built there; tools and tests are warm by then.
+All run in a store of their own, after the image was built there and every gate was asked once.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def rows(place: Place) -> Iterator[Row]:
         statement = locked.statement.encode()
         inputs = locked_inputs(locked.locks, locked.harness.value, statement, online=None, bench=bench)
         case = case_of(inputs, bench=bench)
+        judge_all(case)  # not measured: afterwards caches are warm, and what lies in each layer is known
         with _one_cpu():
             alone, judged_alone = _timed(case, afresh=True)
         whole, judged = _timed(case, afresh=True)

@@ -16,7 +16,8 @@ from nanobench.gates.interface import Case
 
 BASE = {"shop.py": "def price():\n    return 1\n"}
 SOLUTION = {"shop.py": "def price():\n    return 2\n"}
-TARGET = "import shop\n\ndef test_price():\n    assert shop.price() == 2\n\n"
+TARGET = "import shop, time\n\ndef test_price():\n    time.sleep(0.01)\n    assert shop.price() == 2\n\n"
+"""A span of time passes as ever, also under a moved clock."""
 
 UNSTABLE = f"""
 import datetime, os

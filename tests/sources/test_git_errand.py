@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nanobench.gates import repository
 from nanobench.model.lock import TaskLock
 from nanobench.project.files import Project
 from nanobench.store.store import Store
@@ -91,7 +92,9 @@ def test_a_pull_request_is_locked_from_a_server_that_gives_no_commit_by_name_unt
     nanobench: Callable[..., Any],
     warm_store: Path,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(repository, "_needed", lambda _: 1)  # so small a repository would not be worth a task
     url = serve(forge.root, by_name=False)
     place = copied.root / "tasks" / TASK
     place.mkdir()
