@@ -92,7 +92,7 @@ def test_an_agent_whose_tree_was_too_large_to_be_taken_answers_nothing(
         heard.append(said)
         raise Refused("NB_PATCH", "heard enough")
 
-    monkeypatch.setattr(module, "try_patch", listen)
+    monkeypatch.setattr(module, "fair_trial", listen)
     attempt(cause=cause)
     report = session.ending.report
     assert report is not None and report.report.finalText
