@@ -20,6 +20,7 @@ from attrs import evolve, field, frozen
 
 from nanobench.ecosystems.fetch import fetch
 from nanobench.ecosystems.online import Online
+from nanobench.gates.tools import TOOLS
 from nanobench.image.realise import Locks, packages_of
 from nanobench.model.fields import Digest
 from nanobench.model.lock import EnvironmentLock, HarnessLock, Package, TaskLock
@@ -28,7 +29,7 @@ from nanobench.store.store import Store
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("elsewhere.py")
-DEMOS = ("unidiff-1.0.1", "tomlkit-0.15.2")
+DEMOS = ("unidiff-1.0.1",)
 ODD = "Önder's: an odd, şmall folder"
 """Everything that needs quoting somewhere, and letters that need an encoding."""
 
@@ -209,6 +210,10 @@ class Demos:
         chosen = (task for task in self.tasks if task.task in tasks)
         images = (packages_of(Locks(task=task, environment=self.environment)) for task in chosen)
         return tuple(package for packages in images for package in packages)
+
+    def for_gates(self) -> tuple[Package, ...]:
+        """What the gates need beside the images."""
+        return (*self.harness.package, *TOOLS)
 
     def layers(self) -> frozenset[Digest]:
         """Every layer of every image."""

@@ -66,7 +66,7 @@ def test_the_agents_own_closure_is_searched(case: Case, layer: Path) -> None:
         evolve(case, closure=layer, harness=evolve(case.harness, closure=sha256(bytes(layer))))
     )
     assert [reason.split(":")[:2] for reason in finding.reasons] == [["agent", " /test.patch"]]
-    assert "nanobench lock --nanocoder 1.30.0 --before DATE" in finding.remedy
+    assert "nanobench lock --nanocoder 1.30.0 --before 2026-09-14" in finding.remedy
 
 
 def test_a_base_that_is_not_the_commit_fails(case: Case) -> None:
