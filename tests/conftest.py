@@ -261,7 +261,12 @@ def start(warm_store: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         command = [*wrapper, sys.executable, "-c", f"{first}\n{MAIN}", *map(str, arguments)]
         environment = {**os.environ, "NANOBENCH_STORE": str(warm_store), **(env or {})}
         pipe = subprocess.PIPE
-        begun.append(subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True))
+        begun.append(
+            subprocess.Popen(
+                command, env=environment, stdout=pipe, stderr=pipe, text=True,
+                preexec_fn=default_signals,  # a shell that starts tests in the background has them ignore interrupts
+            )
+        )  # fmt: skip
         return begun[-1]
 
     yield begin
