@@ -70,6 +70,11 @@ TASK = "unidiff-1.0.1"
 MAIN = "import sys; sys.argv[0] = 'nanobench'; from nanobench.cli.main import main; main()"
 
 
+def pytest_configure() -> None:
+    """Interrupts count, though a shell that starts tests in the background has them ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @frozen
 class Done:
     """What a command came to."""
