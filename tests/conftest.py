@@ -68,6 +68,11 @@ TASK = "unidiff-1.0.1"
 MAIN = "import sys; sys.argv[0] = 'nanobench'; from nanobench.cli.main import main; main()"
 
 
+def pytest_configure() -> None:
+    """Interrupts count, though a shell that starts tests in the background has them ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @frozen
 class Done:
     """What a command came to."""
@@ -261,12 +266,7 @@ def start(warm_store: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         command = [*wrapper, sys.executable, "-c", f"{first}\n{MAIN}", *map(str, arguments)]
         environment = {**os.environ, "NANOBENCH_STORE": str(warm_store), **(env or {})}
         pipe = subprocess.PIPE
-        begun.append(
-            subprocess.Popen(
-                command, env=environment, stdout=pipe, stderr=pipe, text=True,
-                preexec_fn=default_signals,  # a shell that starts tests in the background has them ignore interrupts
-            )
-        )  # fmt: skip
+        begun.append(subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True))
         return begun[-1]
 
     yield begin
