@@ -95,15 +95,17 @@ class Remote:
         Raises:
             CannotTell: ``NB_GIT_OBJECT`` naming the commits that cannot be had.
         """
-        self.say(f"fetching {', '.join(wants)} from {safe(self.url)}")
+        names = sorted(wants)
+        trees = [f"{name}^{{tree}}" for name in names]
+        self.say(f"fetching {', '.join(names)} from {safe(self.url)}")
         attempts: list[tuple[bool, str | None]] = [(True, None), (True, NO_FILES), (False, NO_FILES), (False, None)]
         said = None
         for shallow, partial in attempts if files else attempts[1:]:
-            said = self._fetch(git, sorted(wants), shallow=shallow, partial=partial)
-            if not lacking(git, [f"{commit}^{{tree}}" for commit in wants]):
+            said = self._fetch(git, names, shallow=shallow, partial=partial)
+            if not lacking(git, trees):
                 return
         self._fetch(git, _EVERYTHING)
-        missing = lacking(git, [f"{commit}^{{tree}}" for commit in wants])
+        missing = lacking(git, trees)
         if missing:
             assert said is not None
             self._missing([name.partition("^")[0] for name in missing], said)
