@@ -27,8 +27,9 @@ demo: setup
 	$(NANOBENCH) run --locked $(DEMO) --provider nop --out runs/demo-nop
 	$(NANOBENCH) verify runs/demo-oracle
 
+# Two files of tests at a time: more would need more Docker daemons and memory than a small machine has.
 test: setup
-	.venv/bin/python -m pytest $(PYTEST_ARGS)
+	.venv/bin/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 # Every published attack on the grader: a table, and an error when one came to something else than it should.
 attacks: setup
