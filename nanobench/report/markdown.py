@@ -10,10 +10,12 @@ from nanobench.formats.printable import printable
 from nanobench.report.figures import Part
 from nanobench.report.tables import Table, baseline, matrix, title_of
 
-_SPECIAL = re.compile(
-    r"(?<![^\W_])_|_(?![^\W_])|[\\`*<|~&!@$]|\](?=[(\[:])|#(?=\w)|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE
-)
-"""What would format, link, mention or count as an entity; names with an underscore inside stay readable."""
+_SPECIAL = re.compile(r"(?<![^\W_])_|_(?![^\W_])|[\\`*<|~&!$]|\](?=[(\[:])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
+"""What would format, link or count as an entity; names with an underscore inside stay readable."""
+
+_ADDRESSES = re.compile(r"@|#(?=\w)|\bGH-(?=\d)", re.IGNORECASE)
+"""What would mention somebody or refer to an issue. Hosts look for it once Markdown is rendered, when a backslash or
+an entity is gone (github/markup#1168); an empty comment keeps the two halves apart."""
 
 
 def markdown(parts: Sequence[Part]) -> str:
@@ -46,4 +48,5 @@ def _line(texts: Iterable[str]) -> str:
 
 def escaped(text: str) -> str:
     """The text as Markdown that means nothing but itself: one line, nothing formatted, nobody mentioned."""
-    return _SPECIAL.sub(r"\\\g<0>", printable(text).replace("\n", " "))
+    plain = _SPECIAL.sub(r"\\\g<0>", printable(text).replace("\n", " "))
+    return _ADDRESSES.sub(r"\g<0><!-- -->", plain)
