@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, TextIO, TypeVar
 
 import typer
 
@@ -21,7 +21,8 @@ from nanobench import __version__
 from nanobench.bundle.write import MANIFEST
 from nanobench.cli.talk import Talk
 from nanobench.ecosystems.online import Online
-from nanobench.errors import MachineFailure, Misuse, NanobenchError
+from nanobench.errors import MachineFailure, Misuse, NanobenchError, Refused
+from nanobench.formats.documents import read_spec
 from nanobench.formats.printable import printable
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
@@ -39,6 +40,8 @@ Engines = Annotated[
     EngineName, typer.Option("--engine", help="What runs commands sealed (auto: bubblewrap, else Docker).")
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Make no connection; what is missing is an error (exit 3).")]
+
+T = TypeVar("T")
 
 talk = Talk()
 say = talk.say
@@ -110,6 +113,18 @@ def bundle(path: Path) -> Path:
             "NB_NO_BUNDLE", f"there is no {MANIFEST}", where=str(path), hint="give the folder that `run` wrote"
         )
     return path
+
+
+def asked_in_file(data: bytes, kind: type[T], file: Path) -> T:
+    """What a file says that stands in place of options: what is wrong with it is wrong usage.
+
+    Raises:
+        Misuse: as :func:`nanobench.formats.documents.read_spec` refuses.
+    """
+    try:
+        return read_spec(data, kind, where=str(file))
+    except Refused as error:
+        raise Misuse(error.code, error.message, where=error.where, hint=error.hint, details=error.details) from None
 
 
 def store(path: Path | None) -> Store:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from attrs import evolve
 
-from nanobench.errors import Misuse, Refused
+from nanobench.cli import common
+from nanobench.errors import Misuse, NanobenchError, Refused
 from nanobench.formats import toml
 from nanobench.formats.converter import structure
-from nanobench.formats.documents import read_spec
 from nanobench.model.fields import Document, FieldError
 from nanobench.model.matrix import Chosen, Matrix
 from nanobench.store.plain_file import read_below
@@ -32,8 +33,7 @@ def matrix_of(
         axes: the other keys of a matrix, as given; None or empty where not.
 
     Raises:
-        Misuse: ``NB_USAGE`` for an option, ``NB_NO_FILE``.
-        Refused: ``NB_TOML``, ``NB_SCHEMA`` for the file.
+        Misuse: ``NB_USAGE`` for an option; ``NB_NO_FILE``, ``NB_TOML``, ``NB_VALUE``, ``NB_SCHEMA`` for the file.
     """
     matrix = _read(file) if file else Matrix(schema=1)
     axes |= {"provider": [_chosen(text) for text in providers], "profile": [_profile(text) for text in profiles]}
@@ -51,7 +51,25 @@ def _read(file: Path) -> Matrix:
         data = read_below(file.absolute().parent, file.name, limit=_MAX_BYTES)
     except OSError as error:
         raise Misuse("NB_NO_FILE", f"cannot be read: {error.strerror}", where=str(file)) from None
-    return read_spec(data, Matrix, where=str(file))
+    return common.asked_in_file(data, Matrix, file)
+
+
+_KEYS = {"--provider": "provider", "--model": "provider", "--nanocoder": "nanocoder"}
+
+
+@contextmanager
+def told_of(file: Path | None, given: Mapping[str, object]) -> Iterator[None]:
+    """What is wrong with an option that was not given is told of the file's key in its place.
+
+    Args:
+        given: what stood on the command line, by option.
+    """
+    try:
+        yield
+    except NanobenchError as error:
+        if file is not None and error.where in _KEYS and not given.get(error.where):
+            error.where = f"{file}: {_KEYS[error.where]}"
+        raise
 
 
 def _chosen(text: str) -> Document:

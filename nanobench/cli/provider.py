@@ -8,8 +8,8 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from nanobench.cli import common
 from nanobench.errors import CannotTell, Misuse
-from nanobench.formats.documents import read_spec
 from nanobench.gateway.scripted.behaviours import BEHAVIOURS, SCRIPTED, SOLOISTS
 from nanobench.gateway.upstream import Secret, Upstream
 from nanobench.model.fields import FieldError
@@ -118,7 +118,7 @@ def _entries(path: Path, *, wanted: bool) -> dict[str, ProviderEntry]:
         if wanted:
             raise Misuse("NB_NO_FILE", "there is no such file", where=str(path))
         return {}
-    return {entry.name: entry for entry in read_spec(path.read_bytes(), Providers, where=str(path)).provider}
+    return {entry.name: entry for entry in common.asked_in_file(path.read_bytes(), Providers, path).provider}
 
 
 def _endpoint(entry: ProviderEntry, asked: Asked, folder: Path) -> Endpoint:

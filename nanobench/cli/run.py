@@ -12,7 +12,7 @@ from nanobench.bundle.write import MANIFEST
 from nanobench.cli import common, run_options
 from nanobench.cli.budgets import budgets_of
 from nanobench.cli.locked import brought_by, current, keep, keep_harness, of_task
-from nanobench.cli.matrix import matrix_of
+from nanobench.cli.matrix import matrix_of, told_of
 from nanobench.cli.nanocoder import locked_harness
 from nanobench.cli.provider import AD_HOC, check_reach, providers_of
 from nanobench.cli.run_results import tell, teller
@@ -95,12 +95,13 @@ def run(
         repeats=repeats,
         order_seed=order_seed,
     )
-    chosen = providers_of(
-        axes.provider, base_url=base_url, key_env=key_env, key_file=key_file, file=providers, folder=found.root
-    )
+    with told_of(matrix, {"--provider": provider or base_url, "--model": model, "--nanocoder": nanocoder}):
+        chosen = providers_of(
+            axes.provider, base_url=base_url, key_env=key_env, key_file=key_file, file=providers, folder=found.root
+        )
+        locked_tasks = _locked_tasks(found, axes.tasks or found.locked_ids(), lock_file)
+        harnesses = _harnesses(found, locked_tasks, axes.nanocoder)
     facts = [each.facts for each in chosen.values()]
-    locked_tasks = _locked_tasks(found, axes.tasks or found.locked_ids(), lock_file)
-    harnesses = _harnesses(found, locked_tasks, axes.nanocoder)
     budgets = budgets_of(facts, max_tokens=max_tokens, max_seconds=max_seconds, max_cost=max_cost)
     manifest = _manifest(locked_tasks, harnesses, facts, axes, budgets)
     expected = forecast(manifest, {name: locked.task.value.limits for name, locked in locked_tasks.items()})

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nanobench.cli.matrix import matrix_of
-from nanobench.errors import Misuse, Refused
+from nanobench.cli.matrix import matrix_of, told_of
+from nanobench.errors import Misuse
 from nanobench.model.matrix import Chosen, Matrix
 from nanobench.model.profile import Profile
 
@@ -116,7 +116,7 @@ def test_nothing_asked_is_one_run_of_everything_locked() -> None:
 def test_what_a_file_may_not_say_is_named_by_its_key(tmp_path: Path, line: str, words: str) -> None:
     path = tmp_path / "matrix.toml"
     path.write_text(f"schema = 1\n{line}\n")
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Misuse) as caught:  # it stands in place of options: exit 2
         asked(path)
     assert (caught.value.code, caught.value.where) == ("NB_SCHEMA", str(path))
     assert any(words in detail for detail in caught.value.details), caught.value.details
@@ -156,3 +156,16 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match="cannot be read") as caught:
         asked(tmp_path)
     assert caught.value.code == "NB_NO_FILE"
+
+
+def test_an_axis_of_the_file_is_told_of_the_file_and_an_option_of_itself(file: Path) -> None:
+    given = {"--provider": ["nop"], "--model": [], "--nanocoder": []}
+    for where, told in (
+        ("--provider", "--provider"),
+        ("--nanocoder", f"{file}: nanocoder"),
+        ("--model", f"{file}: provider"),
+        ("--key-env", "--key-env"),
+    ):
+        with pytest.raises(Misuse) as caught, told_of(file, given):
+            raise Misuse("NB_USAGE", "no", where=where)
+        assert caught.value.where == told

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from nanobench.cli.provider import Asked, provider_of
-from nanobench.errors import Misuse, Refused
+from nanobench.errors import Misuse
 from nanobench.model.provider import Arm
 from nanobench.runner.providers import Endpoint, Scripted
 
@@ -75,7 +75,7 @@ def test_an_entry_says_how_its_models_are_asked(folder: Path) -> None:
 )
 def test_an_arm_that_cannot_be_is_refused(folder: Path, line: str, words: str) -> None:
     (folder / "providers.toml").write_text(f"{FILE}[provider.arm]\n{line}\n")
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Misuse) as caught:
         provider_of(attrs.evolve(NOTHING, name="local"), folder=folder)
     assert words in str(caught.value)
 
@@ -116,7 +116,7 @@ def test_what_cannot_be_meant_is_refused(
 @pytest.mark.parametrize("line", ['key = "sk-secret"', 'base_url = "https://user:pw@models.example/v1"'])
 def test_a_file_that_holds_a_key_itself_is_refused(folder: Path, line: str) -> None:
     (folder / "providers.toml").write_text(f'schema = 1\n[[provider]]\nname = "x"\n{line}\n')
-    with pytest.raises(Refused, match="Providers"):
+    with pytest.raises(Misuse, match="Providers"):
         provider_of(attrs.evolve(NOTHING, name="x"), folder=folder)
 
 
