@@ -92,9 +92,13 @@ def _utf16(key: str) -> bytes:
     return key.encode("utf-16-be", "surrogatepass")
 
 
-def pretty(document: Any) -> bytes:
-    """The same document for people's eyes: sorted keys, two spaces, one final newline."""
-    return (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode("utf-8")
+def pretty(document: Any, *, ascii: bool = False) -> bytes:
+    """The same document for people's eyes: sorted keys, two spaces, one final newline.
+
+    Args:
+        ascii: every other character is escaped, so that none steers a terminal.
+    """
+    return (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=ascii) + "\n").encode("utf-8")
 
 
 def _check_shape(data: bytes) -> None:

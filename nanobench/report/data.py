@@ -13,6 +13,7 @@ from typing import Any
 from attrs import frozen
 
 from nanobench.formats import json
+from nanobench.formats.printable import printable
 from nanobench.model.result import CellResult
 from nanobench.report.figures import Part, parts_of
 from nanobench.report.rows import Arm, Row
@@ -120,17 +121,21 @@ def to_csv(rows: Sequence[Row]) -> str:
     return out.getvalue()
 
 
+_FORMULA = "=+-@\t\n|%＝＋－＠"
+
+
 def _safe(value: Value) -> str:
-    """The value as text. A spreadsheet runs what begins like a formula, unless an apostrophe comes before."""
+    """The value as text, nothing in it unseen. A spreadsheet runs what begins like a formula, in some locales in wide
+    signs too, unless an apostrophe comes before."""
     if isinstance(value, tuple):
         value = " ".join(value)
-    text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    return "'" + text if text[:1] in "=+-@\t\r\n|%" and text else text
+    text = "" if value is None else str(value).lower() if isinstance(value, bool) else printable(str(value))
+    return "'" + text if text[:1] in _FORMULA and text else text
 
 
 def to_json(rows: Sequence[Row]) -> bytes:
-    """The figures of every kind of task, and every row, as one document."""
-    return json.pretty(document(rows))
+    """The figures of every kind of task, and every row, as one document in ASCII."""
+    return json.pretty(document(rows), ascii=True)
 
 
 def document(rows: Sequence[Row]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from nanobench.scoring.statistics.quantities import Rate
 
 Made = Callable[..., Bundle]
 LINK = "https://example.org/report"
-EVIL = ('=HYPERLINK("http://evil.invalid")', "@import", "-1+1", "| a | b |\n<script>", "a\x1b[2J‮b")
+EVIL = ('=HYPERLINK("http://evil.invalid")', "@import", "-1+1", "＝1+1", "| a | b |\n<script>", "a\x1b[2J\x9b\x00‮b")
 """Domains that a stranger may give his tasks."""
 
 
@@ -67,11 +67,12 @@ def test_the_lines_of_a_markdown_table_have_as_many_cells_as_its_head(made: Made
 
 
 def test_a_csv_value_never_begins_a_formula_and_every_planned_cell_has_a_line(made: Made) -> None:
-    rows = gather([made(tasks=5, domains=EVIL, missing=(2,))])
+    rows = gather([made(tasks=6, domains=EVIL, missing=(2,))])
     head, *lines = csv.reader(io.StringIO(to_csv(rows)))
-    assert head == [column.name for column in COLUMNS] and len(lines) == len(rows) == 10
+    assert head == [column.name for column in COLUMNS] and len(lines) == len(rows) == 12
     assert not [value for line in lines for value in line if value[:1] in ("=", "+", "-", "@", "\t", "\r", "|")]
-    assert {line[head.index("domain")] for line in lines} == {"'" + d if d[0] in "=@-|" else d for d in EVIL}
+    said = {"'" + d if d[0] in "=@-＝|" else printable(d) for d in EVIL}
+    assert {line[head.index("domain")] for line in lines} == said
     assert [line[head.index("class")] for line in lines].count("missing") == 1
 
 
@@ -85,8 +86,14 @@ def test_json_holds_no_float_and_the_classes_add_up(made: Made) -> None:
     assert set(document["cells"][0]) == set(document["columns"])
 
 
+@pytest.mark.parametrize("form", [to_csv, lambda rows: to_json(rows).decode()])
+def test_data_that_is_shown_on_a_terminal_steers_it_no_more_than_the_figures_do(made: Made, form: Any) -> None:
+    text = form(gather([made(tasks=6, domains=EVIL)]))
+    assert not [character for character in text if not character.isprintable() and character not in "\r\n"]
+
+
 def test_a_terminal_gets_no_control_character_of_a_stranger(made: Made) -> None:
-    rows = gather([made(tasks=5, domains=EVIL)])
+    rows = gather([made(tasks=6, domains=EVIL)])
     for colour in (False, True):
         said = terminal(parts_of(rows), width=80, colour=colour)
         assert "\x1b[2J" not in said and "‮" not in said
