@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from attrs import evolve, fields, frozen
 
 from nanobench.bundle.read import Bundle
-from nanobench.bundle.write import MANIFEST, cell_name
-from nanobench.errors import Misuse, Refused
+from nanobench.bundle.write import MANIFEST, RUN, cell_name
+from nanobench.errors import MAX_DETAILS, Misuse, Refused
 from nanobench.formats.converter import structure
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_json
@@ -94,7 +95,8 @@ def gather(bundles: Sequence[Bundle]) -> tuple[Row, ...]:
 
     Raises:
         Misuse: ``NB_TWICE`` when a bundle is given twice.
-        Refused: a file is not what the manifest says, or not what it should be.
+        Refused: ``NB_RECORD_TWICE`` when a plan names a cell twice, ``NB_NO_CELLS`` when it names none; a file is not
+            what the manifest says, or not what it should be.
     """
     names = [run_name(bundle) for bundle in bundles]
     for name in names:
@@ -105,11 +107,23 @@ def gather(bundles: Sequence[Bundle]) -> tuple[Row, ...]:
 
 
 def _rows(run: str, bundle: Bundle) -> list[Row]:
+    _check_plan(bundle)
     tasks = dict.fromkeys(cell.task for cell in bundle.run.cells)
     facts = {task: facts_of(bundle.task_lock(task).value) for task in tasks}
     return [
         Row(run=run, cell=cell, facts=facts[cell.task], result=_result(bundle, cell)) for cell in bundle.run.cells
     ]
+
+
+def _check_plan(bundle: Bundle) -> None:
+    """A cell that stands in a plan twice would be counted twice, and of none no figure can be given."""
+    where, hint = f"{bundle.root}/{RUN}", "nanobench verify says what else is wrong with this bundle"
+    twice = [cell.id for cell, times in Counter(bundle.run.cells).items() if times > 1]
+    if twice:
+        details = tuple(twice[:MAX_DETAILS])
+        raise Refused("NB_RECORD_TWICE", "a cell stands twice in the plan", where=where, details=details, hint=hint)
+    if not bundle.run.cells:
+        raise Refused("NB_NO_CELLS", "no cell was planned, so there is nothing to report", where=where, hint=hint)
 
 
 def _result(bundle: Bundle, cell: Cell) -> CellResult | None:

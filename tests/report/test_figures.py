@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nanobench.bundle.read import Bundle
-from nanobench.errors import Misuse
+from nanobench.errors import Misuse, Refused
 from nanobench.model.label import Labelled
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Cause, CellResult, Score
@@ -87,6 +87,15 @@ def test_arms_of_two_runs_stay_apart_and_the_same_run_twice_is_refused(made: Mad
     assert len(part.arms) == 4 and len({arm.run for arm in part.arms}) == 2
     with pytest.raises(Misuse, match="twice"):
         gather([one, one])
+
+
+@pytest.mark.parametrize(("times", "code"), [(2, "NB_RECORD_TWICE"), (0, "NB_NO_CELLS")])
+def test_a_plan_that_names_a_cell_twice_or_none_is_refused_by_its_file(made: Made, times: int, code: str) -> None:
+    bundle = made(tasks=1)
+    doubled = evolve(bundle, run=evolve(bundle.run, cells=bundle.run.cells * times))
+    with pytest.raises(Refused, match="plan") as caught:
+        gather([doubled])
+    assert caught.value.code == code and caught.value.where.endswith("/run.json")
 
 
 def test_kinds_of_tasks_never_stand_in_one_part(cell_result: CellResult) -> None:
