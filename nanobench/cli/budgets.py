@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from nanobench.errors import Misuse
 from nanobench.model.fields import FieldError
 from nanobench.model.provider import Budgets
-from nanobench.model.result import ProviderFacts
 from nanobench.runner.forecast import unpriced
+from nanobench.runner.providers import Provider
 
 
 def budgets_of(
-    providers: Iterable[ProviderFacts], *, max_tokens: int | None, max_seconds: int | None, max_cost: str | None
+    providers: Mapping[str, Provider], *, max_tokens: int | None, max_seconds: int | None, max_cost: str | None
 ) -> Budgets:
     """The budgets that were asked for.
 
@@ -23,7 +23,7 @@ def budgets_of(
         budgets = Budgets(max_tokens=max_tokens, max_seconds=max_seconds, max_cost=max_cost)
     except FieldError as error:
         raise Misuse("NB_USAGE", str(error), where="--" + error.field.replace("_", "-")) from None
-    if max_cost is not None and (missing := unpriced(providers)):
+    if max_cost is not None and (missing := unpriced(each.facts for each in providers.values())):
         raise Misuse(
             "NB_PRICE",
             f"no price is known of {', '.join(missing)}",

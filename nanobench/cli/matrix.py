@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve
 
 from nanobench.cli import common
+from nanobench.cli.provider import AD_HOC
 from nanobench.errors import Misuse, NanobenchError, Refused
 from nanobench.formats import toml
 from nanobench.formats.converter import structure
@@ -19,24 +20,34 @@ from nanobench.store.plain_file import read_below
 
 _MAX_BYTES = 1 << 20
 
+Texts = Sequence[str] | None
+
 
 def matrix_of(
-    file: Path | None, *, providers: Sequence[str], models: Sequence[str], profiles: Sequence[str], **axes: Any
+    file: Path | None,
+    *,
+    providers: Texts = None,
+    base_url: str | None = None,
+    models: Texts = None,
+    profiles: Texts = None,
+    **axes: Any,
 ) -> Matrix:
-    """The matrix that was asked for.
+    """The matrix that was asked for; an option that is None or empty was not given.
 
     Args:
         file: its keys hold where no option is given.
         providers: each ``NAME`` or ``NAME=MODEL,…``.
+        base_url: alone, it makes a provider too.
         models: of the one provider.
         profiles: each an inline table of TOML, such as ``{name = "small", tool_profile = "nano"}``.
-        axes: the other keys of a matrix, as given; None or empty where not.
+        axes: the other keys of a matrix.
 
     Raises:
         Misuse: ``NB_USAGE`` for an option; ``NB_NO_FILE``, ``NB_TOML``, ``NB_VALUE``, ``NB_SCHEMA`` for the file.
     """
     matrix = _read(file) if file else Matrix(schema=1)
-    axes |= {"provider": [_chosen(text) for text in providers], "profile": [_profile(text) for text in profiles]}
+    names = providers or ([AD_HOC] if base_url else [])
+    axes |= {"provider": [*map(_chosen, names)], "profile": [*map(_profile, profiles or ())]}
     given = {key: value for key, value in axes.items() if value not in (None, [], ())}
     try:
         options = structure({"schema": 1, **given}, Matrix, where="options")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from nanobench.cli import common
 from nanobench.errors import CannotTell, Misuse
@@ -25,59 +25,52 @@ _MAX_KEY_FILE = 64 << 10
 
 
 @frozen(kw_only=True)
-class Asked:
-    """The options about the provider, as given. A key itself is never an option: others can read command lines."""
+class Access:
+    """The options that say how a provider is reached: its address and key, or the file whose entry has them (default:
+    ``providers.toml`` of the project). A key itself is never an option: others can read command lines."""
 
-    name: str
-    base_url: str | None
-    models: tuple[str, ...]
-    key_env: str | None
-    key_file: Path | None
-    file: Path | None
+    base_url: str | None = None
+    key_env: str | None = None
+    key_file: Path | None = None
+    file: Path | None = None
 
 
-def providers_of(
-    chosen: Sequence[Chosen],
-    *,
-    base_url: str | None,
-    key_env: str | None,
-    key_file: Path | None,
-    file: Path | None,
-    folder: Path,
-) -> dict[str, Provider]:
+def providers_of(chosen: Sequence[Chosen], access: Access, *, folder: Path) -> dict[str, Provider]:
     """Every provider of a matrix by its name; address and key of the command line are of the one provider.
 
+    Args:
+        folder: the project's.
+
     Raises:
-        Misuse: as :func:`provider_of`, and ``NB_USAGE`` for an address or a key of several.
+        Misuse: ``NB_USAGE`` when nothing fits, or for an address or a key of several; ``NB_KEY`` when the key that
+            is named is not there.
     """
-    own = {"--base-url": base_url, "--key-env": key_env, "--key-file": key_file}
+    if not chosen:
+        raise _no_provider("name a provider", _entries(access, folder))
+    own = {"--base-url": access.base_url, "--key-env": access.key_env, "--key-file": access.key_file}
     if len(chosen) > 1 and (options := [option for option, value in own.items() if value is not None]):
         hint = f"give each its entry in {FILE}"
         raise Misuse("NB_USAGE", "which of the providers is this of?", where=options[0], hint=hint)
-    each = Asked(name="", base_url=base_url, models=(), key_env=key_env, key_file=key_file, file=file)
-    asked = [evolve(each, name=one.name, models=one.models) for one in chosen] or [each]
-    return {provider.facts.name: provider for provider in (provider_of(one, folder=folder) for one in asked)}
+    return {each.name: _provider(each, access, folder) for each in chosen}
 
 
-def provider_of(asked: Asked, *, folder: Path) -> Provider:
-    """The provider that was asked for; ``folder`` is where ``providers.toml`` is looked for when none is named.
+def _provider(chosen: Chosen, access: Access, folder: Path) -> Provider:
+    if access.base_url is not None:
+        return _endpoint(_ad_hoc(chosen.name, access.base_url), chosen.models, access, folder)
+    if chosen.name == SCRIPTED:
+        return Scripted(models=_parts(chosen.models))
+    if chosen.name in SOLOISTS:
+        return Scripted(behaviour=chosen.name, models=chosen.models or (chosen.name,))
+    entries = _entries(access, folder)
+    if chosen.name in entries:
+        return _endpoint(entries[chosen.name], chosen.models, access, folder)
+    raise _no_provider(f"no provider {chosen.name!r}", entries)
 
-    Raises:
-        Misuse: ``NB_USAGE`` when nothing fits, ``NB_KEY`` when the named key is not there.
-    """
-    if asked.base_url is not None:
-        return _endpoint(_ad_hoc(asked.name or AD_HOC, asked.base_url), asked, folder)
-    if asked.name == SCRIPTED:
-        return Scripted(models=_parts(asked.models))
-    if asked.name in SOLOISTS:
-        return Scripted(behaviour=asked.name, models=asked.models or (asked.name,))
-    entries = _entries(asked.file or folder / FILE, wanted=asked.file is not None)
-    if asked.name in entries:
-        return _endpoint(entries[asked.name], asked, folder)
+
+def _no_provider(message: str, entries: Iterable[str]) -> Misuse:
     known = ", ".join((*SOLOISTS, SCRIPTED, *sorted(entries)))
     hint = f"one of {known}; or give --base-url and --model, or an entry in {FILE}"
-    message = f"no provider {asked.name!r}" if asked.name else "name a provider"
-    raise Misuse("NB_USAGE", message, where="--provider", hint=hint)
+    return Misuse("NB_USAGE", message, where="--provider", hint=hint)
 
 
 def check_reach(providers: Iterable[ProviderFacts]) -> None:
@@ -113,22 +106,22 @@ def _ad_hoc(name: str, base_url: str) -> ProviderEntry:
         raise Misuse("NB_USAGE", str(error), where=option) from None
 
 
-def _entries(path: Path, *, wanted: bool) -> dict[str, ProviderEntry]:
+def _entries(access: Access, folder: Path) -> dict[str, ProviderEntry]:
+    path = access.file or folder / FILE
     if not path.is_file():
-        if wanted:
+        if access.file is not None:
             raise Misuse("NB_NO_FILE", "there is no such file", where=str(path))
         return {}
     return {entry.name: entry for entry in common.asked_in_file(path.read_bytes(), Providers, path).provider}
 
 
-def _endpoint(entry: ProviderEntry, asked: Asked, folder: Path) -> Endpoint:
-    models = asked.models or entry.models
-    if not models:
+def _endpoint(entry: ProviderEntry, models: tuple[str, ...], access: Access, folder: Path) -> Endpoint:
+    if not (models or entry.models):
         raise Misuse("NB_USAGE", "name at least one model", where="--model")
-    env = asked.key_env or (entry.key_env if asked.key_file is None else None)
-    file = asked.key_file or (folder / entry.key_file if entry.key_file and asked.key_env is None else None)
+    env = access.key_env or (entry.key_env if access.key_file is None else None)
+    file = access.key_file or (folder / entry.key_file if entry.key_file and access.key_env is None else None)
     address = Upstream(name=entry.name, kind=entry.kind, base_url=entry.base_url, key=_key(env, file))
-    return Endpoint(address=address, models=models, prices=entry.price, arm=entry.arm)
+    return Endpoint(address=address, models=models or entry.models, prices=entry.price, arm=entry.arm)
 
 
 def _key(env: str | None, file: Path | None) -> Secret | None:

@@ -49,12 +49,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def asked(file: Path | None = None, **options: Any) -> Matrix:
-    return matrix_of(file, **{"providers": [], "models": [], "profiles": [], **options})
-
-
 def test_a_file_says_all_of_it(file: Path) -> None:
-    assert asked(file) == Matrix(
+    assert matrix_of(file) == Matrix(
         schema=1,
         tasks=("a", "b"),
         nanocoder=("1.29.0", "1.30.0"),
@@ -80,17 +76,17 @@ def test_options_say_the_same(file: Path) -> None:
             " context_limit = 32768}",
         ],
     }
-    assert asked(**options) == asked(file)
+    assert matrix_of(None, **options) == matrix_of(file)
 
 
 def test_an_option_stands_in_place_of_its_key_and_of_no_other(file: Path) -> None:
-    found = asked(file, repeats=1, providers=["nop"], models=["m"], tasks=None, modes=[])
+    found = matrix_of(file, repeats=1, providers=["nop"], models=["m"], tasks=None, modes=[])
     assert (found.repeats, found.provider) == (1, (Chosen(name="nop", models=("m",)),))
     assert (found.tasks, found.modes, len(found.profile)) == (("a", "b"), ("hinted", "navigation"), 2)
 
 
 def test_nothing_asked_is_one_run_of_everything_locked() -> None:
-    assert asked() == Matrix(schema=1)
+    assert matrix_of(None) == Matrix(schema=1)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +113,7 @@ def test_what_a_file_may_not_say_is_named_by_its_key(tmp_path: Path, line: str, 
     path = tmp_path / "matrix.toml"
     path.write_text(f"schema = 1\n{line}\n")
     with pytest.raises(Misuse) as caught:  # it stands in place of options: exit 2
-        asked(path)
+        matrix_of(path)
     assert (caught.value.code, caught.value.where) == ("NB_SCHEMA", str(path))
     assert any(words in detail for detail in caught.value.details), caught.value.details
 
@@ -135,26 +131,26 @@ def test_what_a_file_may_not_say_is_named_by_its_key(tmp_path: Path, line: str, 
 )
 def test_what_an_option_may_not_say_is_misuse(options: Any, words: str) -> None:
     with pytest.raises(Misuse) as caught:
-        asked(**options)
+        matrix_of(None, **options)
     assert any(words in detail for detail in caught.value.details), caught.value.details
 
 
 def test_a_model_of_several_providers_is_nobodys(file: Path) -> None:
     with pytest.raises(Misuse, match="whose model") as caught:
-        asked(file, models=["m"])
+        matrix_of(file, models=["m"])
     assert "--provider NAME=MODEL" in caught.value.hint
 
 
 def test_a_profile_that_is_no_table_of_toml_is_misuse_with_an_example() -> None:
     with pytest.raises(Misuse, match="not TOML") as caught:
-        asked(profiles=["name=small"])
+        matrix_of(None, profiles=["name=small"])
     assert caught.value.where == "--profile"
     assert "tool_profile" in caught.value.hint
 
 
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match="cannot be read") as caught:
-        asked(tmp_path)
+        matrix_of(tmp_path)
     assert caught.value.code == "NB_NO_FILE"
 
 
