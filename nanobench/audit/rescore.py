@@ -20,7 +20,7 @@ from nanobench.model.result import Attempt, Cause, CellResult, ProviderFacts, Ru
 from nanobench.sandbox.interface import Ended, Finished
 from nanobench.scoring.causes import no_model_usage, policy
 from nanobench.scoring.labels import label_of
-from nanobench.scoring.score import score
+from nanobench.scoring.score import locked_score
 from nanobench.sources.patch import affected_paths
 from nanobench.sources.question import heard, marked
 
@@ -144,15 +144,8 @@ def _tampering(result: CellResult, raw: RawFiles) -> Iterator[str]:
 def _score(result: CellResult, lock: TaskLock, raw: RawFiles, changed: tuple[str, ...]) -> Score | None:
     if raw.outcomes is None:
         return None
-    return score(
-        outcomes=record_of(result, raw.outcomes).outcomes,
-        fail_to_pass=lock.tests.fail_to_pass,
-        pass_to_pass=lock.tests.pass_to_pass,
-        files_changed=changed,
-        required_files=lock.source.to_change,
-        mode=result.cell.mode,
-        tampered=result.cause is Cause.GRADER_TAMPERED,
-    )
+    outcomes = record_of(result, raw.outcomes).outcomes
+    return locked_score(lock, outcomes, files_changed=changed, mode=result.cell.mode, cause=result.cause)
 
 
 def _differ(name: str, published: object, computed: object) -> Iterator[str]:

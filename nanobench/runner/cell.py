@@ -27,7 +27,7 @@ from nanobench.runner.rehearsal import scene_of
 from nanobench.runner.stage import Stage
 from nanobench.scoring.causes import no_model_usage, policy
 from nanobench.scoring.labels import GradedRun, failure_record, label_of
-from nanobench.scoring.score import score
+from nanobench.scoring.score import locked_score
 
 
 def attempt_cell(
@@ -125,14 +125,8 @@ def _graded(stage: Stage, cell: Cell, session: Session, cause: Cause, grading: G
         record=grading.record,
         failures=grading.failures,
         output=grading.output,
-        score=score(
-            outcomes=grading.outcomes,
-            fail_to_pass=lock.tests.fail_to_pass,
-            pass_to_pass=lock.tests.pass_to_pass,
-            files_changed=session.taken.files_changed,
-            required_files=lock.source.to_change,
-            mode=cell.mode,
-            tampered=cause is Cause.GRADER_TAMPERED,
+        score=locked_score(
+            lock, grading.outcomes, files_changed=session.taken.files_changed, mode=cell.mode, cause=cause
         ),
     )
 

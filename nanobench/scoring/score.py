@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-from nanobench.model.result import Mode, Outcome, Score
+from nanobench.model.lock import TaskLock
+from nanobench.model.result import Cause, Mode, Outcome, Score
 
 Value = Literal["0.0", "0.1", "0.5", "1.0"]
 Label = Literal["Complete Resolution", "Partial Resolution", "Pathfinding Credit", "Zero Signal"]
@@ -63,6 +64,26 @@ def score(
         targets=len(targets),
         broken=broken,
         required_touched=touched,
+    )
+
+
+def locked_score(
+    lock: TaskLock,
+    outcomes: Mapping[str, Outcome],
+    *,
+    files_changed: Collection[str],
+    mode: Mode,
+    cause: Cause,
+) -> Score:
+    """What is a run worth by the tests and required files of its task's lock? As :func:`score` says."""
+    return score(
+        outcomes=outcomes,
+        fail_to_pass=lock.tests.fail_to_pass,
+        pass_to_pass=lock.tests.pass_to_pass,
+        files_changed=files_changed,
+        required_files=lock.source.to_change,
+        mode=mode,
+        tampered=cause is Cause.GRADER_TAMPERED,
     )
 
 
