@@ -6,7 +6,8 @@ what it took by chance. What is unknown of a cell is left out of its figure, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from statistics import quantiles
 from typing import Final
@@ -18,9 +19,6 @@ from nanobench.scoring.causes import Denominator, policy
 
 REPEATS: Final = 5
 """Repeats that a figure of efficiency rests on, whatever the task's tier."""
-
-AXES: Final = ("harness", "provider", "model", "mode", "profile")
-"""What varies beside task and repeat."""
 
 Number = int | Decimal
 
@@ -46,14 +44,12 @@ class Spread:
 
 @frozen(kw_only=True)
 class Efficiency:
-    """What the cells of one task took that agree on some axes.
+    """What the cells of one task took: ``cells`` were counted, ``missing`` more are needed for the figures.
 
-    ``at`` are the values of these axes in their order, ``cells`` how many cells were counted, ``missing`` how many
-    more the figures need. ``by_tool`` has the calls of each tool that any of the cells called.
+    ``by_tool`` has the calls of each tool that any of the cells called.
     """
 
     task: str
-    at: tuple[str | None, ...]
     cells: int
     missing: int
     figures: dict[str, Spread]
@@ -74,24 +70,19 @@ FIGURES: Final[dict[str, Callable[[CellResult], Number | None]]] = {
 """Every figure of a cell. No agent runs without taking CPU time: zero is an engine that did not tell."""
 
 
-def efficiency(results: Iterable[CellResult], by: Sequence[str] = AXES) -> tuple[Efficiency, ...]:
-    """What each task took, for every value of the axes ``by``; sorted by task and these values.
-
-    Axes that are left out are taken together: ``by=("harness",)`` compares Nanocoders over all models.
-    """
-    groups: dict[tuple[str, tuple[str | None, ...]], list[CellResult]] = {}
+def efficiency(results: Iterable[CellResult]) -> tuple[Efficiency, ...]:
+    """What each task took, by the tasks' ids. The cells are to be of one arm: those of several are taken together."""
+    tasks: dict[str, list[CellResult]] = defaultdict(list)
     for result in results:
-        key = result.cell.task, tuple(getattr(result.cell, axis) for axis in by)
-        groups.setdefault(key, []).append(result)
-    return tuple(_group(*key, groups[key]) for key in sorted(groups, key=lambda k: (k[0], [v or "" for v in k[1]])))
+        tasks[result.cell.task].append(result)
+    return tuple(_of_task(task, cells) for task, cells in sorted(tasks.items()))
 
 
-def _group(task: str, at: tuple[str | None, ...], results: list[CellResult]) -> Efficiency:
+def _of_task(task: str, results: list[CellResult]) -> Efficiency:
     counted = [result for result in results if policy(result.cause).denominator is Denominator.VALID]
     tools = sorted({tool for result in counted for tool in result.usage.by_tool or ()})
     return Efficiency(
         task=task,
-        at=at,
         cells=len(counted),
         missing=max(0, REPEATS - len(counted)),
         figures={name: spread(map(figure, counted)) for name, figure in FIGURES.items()},

@@ -5,13 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nanobench.model.result import Attempt, Cause, CellResult, Usage
-from nanobench.scoring.efficiency import AXES, FIGURES, Spread, efficiency, spread
+from nanobench.scoring.efficiency import FIGURES, Spread, efficiency, spread
 
 
 def taken(
@@ -50,11 +49,10 @@ def test_a_spread_depends_on_no_order_and_its_quartiles_lie_between_the_values(v
         assert min(known) <= found.low <= found.median <= found.high <= max(known)
 
 
-def test_a_task_and_its_arms_have_their_figures_and_say_how_many_repeats_they_lack(cell_result: CellResult) -> None:
+def test_a_task_has_its_figures_and_says_how_many_repeats_they_lack(cell_result: CellResult) -> None:
     results = [taken(cell_result, n, steps=n + 1, input_tokens=100 * n, wall=1000 * n) for n in range(3)]
     (row,) = efficiency(results)
-    assert (row.task, row.at) == ("x", ("nanocoder-1.30.0", "p", "m/1:b", "hinted", None))
-    assert (row.cells, row.missing) == (3, 2)
+    assert (row.task, row.cells, row.missing) == ("x", 3, 2)
     assert row.figures["steps"] == of(3, 0, "1.5", "2", "2.5")
     assert row.figures["input_tokens"].median == 100
     assert row.figures["wall_ms"].high == 1500
@@ -86,13 +84,6 @@ def repeats(result: CellResult) -> list[CellResult]:
     return [taken(result, n) for n in range(3)]
 
 
-@pytest.mark.parametrize(("by", "rows"), [(AXES, 4), (("harness",), 2), (("model",), 2), ((), 1)])
-def test_axes_that_are_left_out_are_taken_together(cell_result: CellResult, by: tuple[str, ...], rows: int) -> None:
-    results = [
-        evolve(cell_result, cell=evolve(cell_result.cell, harness=harness, model=model))
-        for harness in ("old", "new")
-        for model in ("m", "n")
-    ]
-    found = efficiency(results, by)
-    assert (len(found), sum(row.cells for row in found)) == (rows, 4)
-    assert list(found) == sorted(found, key=lambda row: [value or "" for value in row.at])
+def test_tasks_are_told_apart_and_come_by_their_ids(cell_result: CellResult) -> None:
+    results = [evolve(cell_result, cell=evolve(cell_result.cell, task=task, model=m)) for task in "ba" for m in "mn"]
+    assert [(row.task, row.cells) for row in efficiency(results)] == [("a", 2), ("b", 2)]
