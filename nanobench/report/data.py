@@ -18,8 +18,8 @@ from nanobench.model.result import CellResult
 from nanobench.report.figures import Part, parts_of
 from nanobench.report.rows import Arm, Row
 from nanobench.report.tally import Tally, class_of
-from nanobench.report.words import decimal
 from nanobench.scoring.efficiency import Efficiency, Spread, efficiency
+from nanobench.scoring.statistics.quantities import decimal
 
 Value = str | int | bool | None | tuple[str, ...]
 

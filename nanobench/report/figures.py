@@ -109,7 +109,7 @@ Squares = Mapping[tuple[str, Arm], Square]
 
 def _mean_scores(squares: Squares, arm: Arm) -> list[float]:
     means = (square.tally.mean for (_, of), square in squares.items() if of == arm)
-    return [float(value) for value in means if value is not None]
+    return [value for value in means if value is not None]
 
 
 def _navigations(squares: Squares, arms: Iterable[Arm]) -> Iterator[Navigation]:

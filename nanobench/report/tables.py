@@ -10,7 +10,7 @@ from nanobench.report.dimensions import Dimension
 from nanobench.report.efficiency import MEASURES, taken
 from nanobench.report.figures import Part, Square
 from nanobench.report.rows import Arm
-from nanobench.report.tally import Tally, rate, too_few
+from nanobench.report.tally import Tally, too_few
 from nanobench.report.words import (
     NONE,
     arm_names,
@@ -117,7 +117,7 @@ def taxonomy(part: Part) -> Table:
 
 def share(tally: Tally, label: str) -> Rate:
     """A label's share of the cells that count."""
-    return rate(tally.labels.get(label, 0), tally.valid)
+    return Rate(tally.labels.get(label, 0), tally.valid)
 
 
 def navigation(part: Part) -> Table:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
-from functools import cache
+from statistics import fmean
 
 from attrs import frozen
 
@@ -25,21 +24,18 @@ MISSING = "missing"
 CLASSES = (*(member.value for member in Denominator), MISSING)
 """Where a planned cell may be counted; ``missing`` was planned and has no result."""
 
-rate = cache(Rate)
-"""The rate of so many in so many; few pairs come very often."""
-
 
 @frozen(kw_only=True)
 class Tally:
     """Planned cells, counted. ``solved`` is over the valid ones; ``solved_all`` over every scored one, those too that
-    a rate limit or a budget of the user stopped. ``mean`` is of the scores of valid cells, exact."""
+    a rate limit or a budget of the user stopped. ``mean`` is of the scores of valid cells."""
 
     planned: int
     tasks: int
     classes: Mapping[str, int]
     solved: Rate
     solved_all: Rate
-    mean: Fraction | None
+    mean: float | None
     labels: Mapping[str, int]
 
     @property
@@ -70,7 +66,7 @@ def tally(rows: Iterable[Row]) -> Tally:
         classes={name: classes[name] for name in CLASSES},
         solved=_solved(valid),
         solved_all=_solved(scored),
-        mean=sum((Fraction(r.score.value) for r in valid if r.score), Fraction(0)) / len(valid) if valid else None,
+        mean=fmean(float(r.score.value) for r in valid if r.score) if valid else None,
         labels=dict(sorted(Counter(label for r in valid if (label := label_of(r))).items(), key=_most_first)),
     )
 
@@ -92,7 +88,7 @@ def label_of(result: CellResult) -> str | None:
 
 
 def _solved(results: Sequence[CellResult]) -> Rate:
-    return rate(sum(map(is_solved, results)), len(results))
+    return Rate(sum(map(is_solved, results)), len(results))
 
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:

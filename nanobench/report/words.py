@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
-from fractions import Fraction
 from math import ceil, floor
 
 from nanobench.report.rows import ARM_AXES, Arm
 from nanobench.report.tally import Tally, too_few
 from nanobench.scoring.efficiency import Spread
 from nanobench.scoring.statistics.power import FLOOR
-from nanobench.scoring.statistics.quantities import Rate
+from nanobench.scoring.statistics.quantities import Rate, decimal
 
 NONE = "–"
 AXES = (*(axis for axis in ARM_AXES if axis not in ("harness", "mode")), "harness", "mode")
@@ -37,14 +36,6 @@ def interval_words(rate: Rate) -> str:
 def mean_words(tally: Tally) -> str:
     """The mean score and over how many runs."""
     return NONE if tally.mean is None else f"{decimal(tally.mean, 2)} (n={tally.valid})"
-
-
-def decimal(value: Fraction, places: int) -> str:
-    """The number with so many places, a half rounded up."""
-    scaled = int(abs(value) * 10**places + Fraction(1, 2))
-    whole, rest = divmod(scaled, 10**places)
-    sign = "-" if value < 0 and scaled else ""
-    return f"{sign}{whole}.{rest:0{places}d}" if places else f"{sign}{whole}"
 
 
 def spread_words(spread: Spread) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import pytest
 from attrs import evolve
@@ -62,7 +61,7 @@ def test_classes_add_up_to_the_planned_cells_and_labels_to_the_unsolved(
 def test_a_rate_limited_run_is_scored_and_listed_apart(cell_result: CellResult) -> None:
     found = tally([row(cell_result, Cause.RATE_LIMIT, "1.0", 1, 0), row(cell_result, Cause.FINISHED, "0.5", 1, 1)])
     assert (found.solved.passed, found.solved.n) == (0, 1) and (found.solved_all.passed, found.solved_all.n) == (1, 2)
-    assert found.mean == Fraction(1, 2) and found.classes["rate_limited"] == 1
+    assert found.mean == 0.5 and found.classes["rate_limited"] == 1
 
 
 def test_scores_that_no_model_earned_and_samples_that_were_free_are_warned_of(cell_result: CellResult) -> None:
