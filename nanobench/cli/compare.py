@@ -90,22 +90,22 @@ def _compared(contrasts: Contrasts, tasks: Mapping[str, Task], *, as_json: bool)
     Raises:
         CannotTell: ``NB_NOT_COMPARABLE`` when there is none.
     """
-    found = compare_contrasts(contrasts.found, tasks)
+    found = compare_contrasts(contrasts.found, tasks, alone=contrasts.alone)
     if not found.comparisons:
-        raise _nothing(contrasts, found)
+        raise _nothing(found)
     if as_json:  # one of the two alone: intervals are drawn when they are asked for
-        common.show(document(found, contrasts.alone), "", as_json=True)
+        common.show(document(found), "", as_json=True)
     else:
-        common.show({}, text(found, contrasts.alone), as_json=False)
+        common.show({}, text(found), as_json=False)
     return found
 
 
-def _nothing(contrasts: Contrasts, found: Compared) -> CannotTell:
+def _nothing(found: Compared) -> CannotTell:
     """Why nothing is compared, task by task."""
     reasons = [f"{task}: {reason}" for empty in found.empty for task, reason in empty.aside.items()]
     return CannotTell(
         "NB_NOT_COMPARABLE",
         "there is nothing that may be compared",
-        details=tuple(dict.fromkeys([*reasons, *contrasts.alone]))[:MAX_DETAILS],
+        details=tuple(dict.fromkeys([*reasons, *found.alone]))[:MAX_DETAILS],
         hint="both sides need the same locked tasks, each run as often as its tier asks: nanobench run --repeats 5",
     )

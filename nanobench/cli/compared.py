@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from nanobench.scoring.arms import Contrast, words
+from nanobench.scoring.arms import Contrast
 from nanobench.scoring.changes import Change
 from nanobench.scoring.comparison import Compared, Comparison
 from nanobench.scoring.measured import Measured
@@ -16,21 +16,21 @@ from nanobench.scoring.tally import Tally
 _WIDTH = 30
 
 
-def text(found: Compared, alone: Iterable[str]) -> str:
+def text(found: Compared) -> str:
     """Every comparison for people: the verdict first, then what it rests on."""
     lines = [line for comparison in found.comparisons for line in _comparison(comparison)]
     for empty in found.empty:
         lines += [_heading(empty.contrast), "  nothing may be compared", *_aside(empty.aside)]
-    lines += [f"no counterpart: {arm}" for arm in alone]
+    lines += [f"no counterpart: {arm}" for arm in found.alone]
     return "\n".join([*lines, "In brackets: 95 % intervals, of shares over runs and of means over tasks."])
 
 
-def document(found: Compared, alone: Iterable[str]) -> dict[str, Any]:
+def document(found: Compared) -> dict[str, Any]:
     """The same as a document; every number that is not a count is decimal text."""
     return {
         "comparisons": [_document(comparison) for comparison in found.comparisons],
         "not_compared": [{**_of_contrast(e.contrast), "set_aside": e.aside} for e in found.empty],
-        "no_counterpart": list(alone),
+        "no_counterpart": list(found.alone),
     }
 
 
@@ -68,9 +68,8 @@ def _figures(before: Measured, after: Measured, k: int) -> Iterator[tuple[str, s
 
 
 def _heading(contrast: Contrast) -> str:
-    differing = "; ".join(f"{axis} {one} → {other}" for axis, (one, other) in contrast.differing().items())
-    shared = contrast.shared()
-    return f"{contrast.kind}: {differing or 'the same arm twice'} ({words(shared, tuple(shared))})"
+    differing, shared = contrast.words()
+    return f"{contrast.kind}: {differing} ({shared})"
 
 
 def _row(name: str, before: str, after: str = "") -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from nanobench.errors import Misuse
 from nanobench.report.figures import Part
@@ -17,7 +17,7 @@ from nanobench.report.markdown import escaped, rendered
 from nanobench.report.rows import Row
 from nanobench.report.tables import Table, scores, taxonomy, title_of
 from nanobench.report.words import NONE, count
-from nanobench.scoring.arms import between, words
+from nanobench.scoring.arms import between
 from nanobench.scoring.comparison import Compared, Comparison, compare
 
 MARKER = "<!-- nanobench-report -->"
@@ -32,24 +32,16 @@ _ROWS = (500, 100, 40, 15, 5, 2, 0)
 _LINK = re.compile(r"https?://[^\s<>()\[\]\"'`\\|]{1,2000}")
 
 
-@frozen(kw_only=True)
-class Against:
-    """A comparison with the base: what was compared, and the arms that have no counterpart, in words."""
-
-    compared: Compared
-    alone: tuple[str, ...]
-
-
-def against(before: Iterable[Row], after: Iterable[Row]) -> Against:
+def against(before: Iterable[Row], after: Iterable[Row]) -> Compared:
     """The rows of the base beside the others, over the tasks of which a specification is known."""
     sides = [[row for row in rows if row.facts.spec and row.result] for rows in (before, after)]
     tasks = {row.cell.task: row.facts.spec for rows in sides for row in rows if row.facts.spec}
     results = [[row.result for row in rows if row.result] for rows in sides]
     found = between(results[0], results[1], tasks)
-    return Against(compared=compare(found.found, tasks), alone=found.alone)
+    return compare(found.found, tasks, alone=found.alone)
 
 
-def comment(parts: Sequence[Part], *, link: str, base: Against | None = None) -> str:
+def comment(parts: Sequence[Part], *, link: str, base: Compared | None = None) -> str:
     """The comment's Markdown; what does not fit is cut, with words.
 
     Raises:
@@ -67,7 +59,7 @@ def comment(parts: Sequence[Part], *, link: str, base: Against | None = None) ->
     return "\n".join((MARKER, "## NanoBench", "", short, "", _more(link), ""))
 
 
-def _lines(parts: Sequence[Part], link: str, base: Against | None, most: int) -> Iterator[str]:
+def _lines(parts: Sequence[Part], link: str, base: Compared | None, most: int) -> Iterator[str]:
     yield from (MARKER, "## NanoBench", "")
     for part in parts:
         yield from (f"**{escaped(title_of(part))}**", "")
@@ -107,13 +99,13 @@ def cost_words(rows: Iterable[Row]) -> str:
     return f"{sum(known):f} USD (n={len(known)}{unknown})" if known else NONE
 
 
-def _against(base: Against, most: int) -> Iterator[str]:
+def _against(base: Compared, most: int) -> Iterator[str]:
     yield from ("### Against the base", "")
-    if not base.compared.comparisons:
+    if not base.comparisons:
         yield from ("Nothing may be compared.", "")
-    for comparison in base.compared.comparisons[:most]:
+    for comparison in base.comparisons[:most]:
         yield from _comparison(comparison, most)
-    left = len(base.compared.comparisons) - most
+    left = len(base.comparisons) - most
     if left > 0:
         yield from (f"…and {count(left, 'more comparison')}: see the whole report.", "")
     for arm in base.alone[:most]:
@@ -122,9 +114,8 @@ def _against(base: Against, most: int) -> Iterator[str]:
 
 def _comparison(comparison: Comparison, most: int) -> Iterator[str]:
     found = comparison.found
-    differing = "; ".join(f"{axis} {one} → {other}" for axis, (one, other) in found.contrast.differing().items())
-    shared = found.contrast.shared()
-    yield f"**{escaped(differing or 'the same arm twice')}** ({escaped(words(shared, tuple(shared)))})"
+    differing, shared = map(escaped, found.contrast.words())
+    yield f"**{differing}** ({shared})"
     yield ""
     verdict, before, after = comparison.verdict, found.before.rate, found.after.rate
     yield f"**{verdict.word}**: {before} → {after} ({verdict.intervals}; {verdict.pairs})."

@@ -48,9 +48,11 @@ class Contrast:
         one, other = self.before.arm, self.after.arm
         return {axis: (one[axis], other[axis]) for axis in AXES if one[axis] != other[axis]}
 
-    def shared(self) -> dict[str, str]:
-        """Every axis on which they do not."""
-        return {axis: value for axis, value in self.before.arm.items() if value == self.after.arm[axis]}
+    def words(self) -> tuple[str, str]:
+        """What the two differ in, and what they share."""
+        differing = "; ".join(f"{axis} {one} → {other}" for axis, (one, other) in self.differing().items())
+        shared = [axis for axis in AXES if self.before.arm[axis] == self.after.arm[axis]]
+        return differing or "the same arm twice", words(self.before.arm, shared)
 
 
 @frozen(kw_only=True)

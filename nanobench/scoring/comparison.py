@@ -96,19 +96,22 @@ class Comparison:
 
 @frozen(kw_only=True)
 class Compared:
-    """Every contrast that has a task to compare, and those that have none."""
+    """Every contrast that has a task to compare, those that have none, and the arms without a counterpart, in
+    words."""
 
     comparisons: tuple[Comparison, ...]
     empty: tuple[Comparable, ...]
+    alone: tuple[str, ...]
 
 
-def compare(contrasts: Iterable[Contrast], tasks: Mapping[str, Task]) -> Compared:
+def compare(contrasts: Iterable[Contrast], tasks: Mapping[str, Task], *, alone: tuple[str, ...] = ()) -> Compared:
     """Compare both sides of every contrast.
 
     The p-values of all contrasts are one family, and so are those of their figures of efficiency.
 
     Args:
         tasks: every task by its id.
+        alone: the arms that have no counterpart.
     """
     found = [comparable(contrast, tasks) for contrast in contrasts]
     full = [each for each in found if each.before.tasks]
@@ -128,6 +131,7 @@ def compare(contrasts: Iterable[Contrast], tasks: Mapping[str, Task]) -> Compare
             for each, test, p, spent_ in zip(full, tests, corrected, spent, strict=True)
         ),
         empty=tuple(each for each in found if not each.before.tasks),
+        alone=alone,
     )
 
 

@@ -30,7 +30,7 @@ def test_the_axis_on_which_each_run_has_one_value_is_what_is_compared(repeats: M
 
     found = between(run("nanocoder-1"), run("nanocoder-2"), {"t": task("t")})
     assert told(found.found) == [{"harness": (OLD, NEW)}] * 2
-    assert [contrast.shared()["model"] for contrast in found.found] == ["p/m1", "p/m2"]
+    assert [contrast.before.arm["model"] for contrast in found.found] == ["p/m1", "p/m2"]
     assert not found.alone
 
 
@@ -74,7 +74,7 @@ def test_within_a_run_every_two_values_of_the_axis_meet_where_all_else_is_alike(
     ]
     found = within(run, {"t": task("t")}, axis="model", base=None).found
     pairs = [("p/m1", "p/m2"), ("p/m1", "p/m3"), ("p/m2", "p/m3")]
-    assert sorted(c.differing()["model"] for c in found if c.shared()["mode"] == "hinted") == pairs
+    assert sorted(c.differing()["model"] for c in found if c.before.arm["mode"] == "hinted") == pairs
     assert len(found) == 6 and {tuple(c.differing()) for c in found} == {("model",)}
 
 
