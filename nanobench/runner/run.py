@@ -95,9 +95,13 @@ class Run:
 
     def _attempt(self, stage: Stage, cell: Cell, number: int) -> CellResult:
         provider, profile = self.providers[cell.provider], self.state.manifest.profile_of(cell)
-        if self.purse is not None and (words := self.purse.exhausted()):
-            attempt = Attempt(number=number, cause=Cause.NOT_RUN, detail=words)
+
+        def failed(cause: Cause, detail: str) -> CellResult:
+            attempt = Attempt(number=number, cause=cause, detail=detail[:500])
             return failed_cell(stage, cell, provider, attempt, bench=self.bench)
+
+        if self.purse is not None and (words := self.purse.exhausted()):
+            return failed(Cause.NOT_RUN, words)
         try:
             return attempt_cell(
                 stage,
@@ -111,12 +115,9 @@ class Run:
         except Refused as error:
             if error.code != "NB_PART":
                 raise
-            attempt = Attempt(number=number, cause=Cause.NOT_RUN, detail=error.message)
-            return failed_cell(stage, cell, provider, attempt, bench=self.bench)
+            return failed(Cause.NOT_RUN, error.message)
         except MachineFailure as error:
-            cause = Cause.INTERRUPTED if error.code == "NB_INTERRUPTED" else Cause.ENGINE
-            attempt = Attempt(number=number, cause=cause, detail=str(error)[:500])
-            return failed_cell(stage, cell, provider, attempt, bench=self.bench)
+            return failed(Cause.INTERRUPTED if error.code == "NB_INTERRUPTED" else Cause.ENGINE, str(error))
 
     def _budget(self, cell: Cell) -> Budget:
         run = self.state.manifest
