@@ -10,7 +10,7 @@ from attrs import frozen
 
 from nanobench.cli import common
 from nanobench.errors import CannotTell, Misuse
-from nanobench.gateway.scripted.behaviours import BEHAVIOURS, SCRIPTED, SOLOISTS
+from nanobench.gateway.scripted.behaviours import BEHAVIOURS, SCRIPTED, STANDALONE
 from nanobench.gateway.upstream import Secret, Upstream
 from nanobench.model.fields import FieldError
 from nanobench.model.matrix import Chosen
@@ -59,7 +59,7 @@ def _provider(chosen: Chosen, access: Access, folder: Path) -> Provider:
         return _endpoint(_ad_hoc(chosen.name, access.base_url), chosen.models, access, folder)
     if chosen.name == SCRIPTED:
         return Scripted(models=_parts(chosen.models))
-    if chosen.name in SOLOISTS:
+    if chosen.name in STANDALONE:
         return Scripted(behaviour=chosen.name, models=chosen.models or (chosen.name,))
     entries = _entries(access, folder)
     if chosen.name in entries:
@@ -68,7 +68,7 @@ def _provider(chosen: Chosen, access: Access, folder: Path) -> Provider:
 
 
 def _no_provider(message: str, entries: Iterable[str]) -> Misuse:
-    known = ", ".join((*SOLOISTS, SCRIPTED, *sorted(entries)))
+    known = ", ".join((*STANDALONE, SCRIPTED, *sorted(entries)))
     hint = f"one of {known}; or give --base-url and --model, or an entry in {FILE}"
     return Misuse("NB_USAGE", message, where="--provider", hint=hint)
 

@@ -9,7 +9,7 @@ import typer
 
 from nanobench.cli.nanocoder import HELP, OPTION
 from nanobench.cli.provider import FILE
-from nanobench.gateway.scripted.behaviours import SCRIPTED, SOLOISTS
+from nanobench.gateway.scripted.behaviours import SCRIPTED, STANDALONE
 
 Tasks = Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Locked tasks (default: all).")]
 MatrixFile = Annotated[
@@ -20,7 +20,7 @@ ProviderNames = Annotated[
     typer.Option(
         "--provider",
         metavar="NAME[=MODEL,…]",
-        help=f"{', '.join((*SOLOISTS, SCRIPTED))} (no model), or a name; several may be given.",
+        help=f"{', '.join((*STANDALONE, SCRIPTED))} (no model), or a name; several may be given.",
     ),
 ]
 Models = Annotated[

@@ -17,7 +17,7 @@ from nanobench.gateway.exchange import Exchange, Fault
 
 
 @frozen(kw_only=True)
-class Taken:
+class ToolUse:
     """A tool call and its result; None where no later request tells one."""
 
     call: Call
@@ -26,14 +26,14 @@ class Taken:
 
 @frozen(kw_only=True)
 class Step:
-    """One exchange: what the model was newly told beside the results of its calls, what it said, what it called."""
+    """One exchange: what the model was newly told beside the results of its calls, what it said, its tool uses."""
 
     n: int
     start_ms: int
     end_ms: int
     told: tuple[Heard, ...]
     said: str
-    taken: tuple[Taken, ...]
+    uses: tuple[ToolUse, ...]
     usage: TokenCount | None
     fault: Fault | None
     detail: str
@@ -49,7 +49,7 @@ def trajectory(exchanges: Iterable[Exchange]) -> Iterator[Step]:
         seen.update(new)
         if waiting is not None:
             yield _with_results(waiting, {heard.call: heard.text for heard in new if heard.call})
-        called = {taken.call.id for taken in waiting.taken} if waiting else set()
+        called = {use.call.id for use in waiting.uses} if waiting else set()
         waiting = _step(exchange, tuple(heard for heard in new if heard.call not in called))
     if waiting is not None:
         yield waiting
@@ -71,7 +71,7 @@ def _step(exchange: Exchange, told: tuple[Heard, ...]) -> Step:
         end_ms=exchange.end_ms,
         told=told,
         said=answer.text,
-        taken=tuple(Taken(call=call) for call in answer.calls),
+        uses=tuple(ToolUse(call=call) for call in answer.calls),
         usage=answer.usage,
         fault=exchange.fault,
         detail=exchange.detail,
@@ -80,4 +80,4 @@ def _step(exchange: Exchange, told: tuple[Heard, ...]) -> Step:
 
 
 def _with_results(step: Step, results: Mapping[str, str]) -> Step:
-    return evolve(step, taken=tuple(evolve(taken, result=results.get(taken.call.id)) for taken in step.taken))
+    return evolve(step, uses=tuple(evolve(use, result=results.get(use.call.id)) for use in step.uses))

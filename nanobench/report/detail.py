@@ -10,7 +10,7 @@ from attrs import define, frozen
 from nanobench.bundle.read import Bundle
 from nanobench.bundle.write import blob_name
 from nanobench.formats.documents import read_json
-from nanobench.gateway.trajectory import Step, Taken, trajectory
+from nanobench.gateway.trajectory import Step, ToolUse, trajectory
 from nanobench.gateway.transcript import read_transcript
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import CellResult, GradingRecord, Outcome
@@ -161,13 +161,13 @@ def _shown(step: Step, allowance: Allowance) -> ShownStep:
         step=step,
         told=tuple((heard.role, allowance.show(heard.text)) for heard in step.told),
         said=allowance.show(step.said),
-        calls=tuple(_call(taken, allowance) for taken in step.taken),
+        calls=tuple(_call(use, allowance) for use in step.uses),
     )
 
 
-def _call(taken: Taken, allowance: Allowance) -> ShownCall:
-    result = None if taken.result is None else allowance.show(taken.result)
-    return ShownCall(name=taken.call.name, arguments=allowance.show(taken.call.arguments), result=result)
+def _call(use: ToolUse, allowance: Allowance) -> ShownCall:
+    result = None if use.result is None else allowance.show(use.result)
+    return ShownCall(name=use.call.name, arguments=allowance.show(use.call.arguments), result=result)
 
 
 def _tests(bundle: Bundle, result: CellResult, lock: TaskLock) -> Tests | None:

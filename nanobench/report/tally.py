@@ -14,8 +14,8 @@ from attrs import frozen
 
 from nanobench.model.result import CellResult
 from nanobench.report.rows import Row
-from nanobench.scoring import shift
 from nanobench.scoring.causes import Denominator, policy
+from nanobench.scoring.shift import RESOLVED, label_or_resolved
 from nanobench.scoring.statistics.power import FLOOR
 from nanobench.scoring.statistics.quantities import Rate
 from nanobench.scoring.tally import is_solved
@@ -67,7 +67,7 @@ def tally(rows: Iterable[Row]) -> Tally:
         solved=_solved(valid),
         solved_all=_solved(scored),
         mean=fmean(float(r.score.value) for r in valid if r.score) if valid else None,
-        labels=dict(sorted(Counter(label for r in valid if (label := label_of(r))).items(), key=_most_first)),
+        labels=dict(sorted(Counter(label for r in valid if (label := failure_label(r))).items(), key=_most_first)),
     )
 
 
@@ -81,10 +81,10 @@ def too_few(tally: Tally) -> bool:
     return tally.tasks < FLOOR
 
 
-def label_of(result: CellResult) -> str | None:
+def failure_label(result: CellResult) -> str | None:
     """Why a scored run did not resolve its task; None where it did, or was not scored."""
-    label = shift.label_of(result)
-    return None if result.score is None or label == shift.RESOLVED else label
+    label = label_or_resolved(result)
+    return None if result.score is None or label == RESOLVED else label
 
 
 def _solved(results: Sequence[CellResult]) -> Rate:

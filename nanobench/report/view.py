@@ -15,7 +15,7 @@ from nanobench.report.efficiency import MEASURES, taken
 from nanobench.report.figures import Navigation, Part, Square
 from nanobench.report.rows import Arm, Row
 from nanobench.report.tables import out_words, share, title_of, with_stopped
-from nanobench.report.tally import Tally, class_of, label_of, too_few
+from nanobench.report.tally import Tally, class_of, failure_label, too_few
 from nanobench.report.words import NONE, arm_names, few_words, rate_words, spread_words
 from nanobench.scoring.efficiency import Spread
 from nanobench.scoring.statistics.quantities import Rate
@@ -57,7 +57,7 @@ def words_of(row: Row) -> str:
     elif row.result.score is None:
         came_to = f"not scored: {row.result.cause}"
     else:
-        came_to = ", ".join(filter(None, (row.result.score.label, label_of(row.result))))
+        came_to = ", ".join(filter(None, (row.result.score.label, failure_label(row.result))))
     out = "" if row.result is None or row.counts else f"; does not count: {class_of(row)}"
     return f"{row.cell.task}, repeat {row.cell.repeat + 1}: {came_to}{out}"
 

@@ -18,7 +18,7 @@ from nanobench.scoring.statistics.paired import PairedTest, paired_test
 from nanobench.scoring.statistics.power import detectable_difference
 from nanobench.scoring.statistics.quantities import Difference, Rate
 from nanobench.scoring.statistics.resampling import paired_difference
-from nanobench.scoring.verdict import Verdict, Word, judge
+from nanobench.scoring.verdict import Verdict, Word, verdict_of
 
 
 @frozen(kw_only=True)
@@ -71,7 +71,7 @@ class Comparison:
         """May the two be called different?"""
         before, after = self.found.before, self.found.after
         rose = sum(after.means.values()) - sum(before.means.values())
-        return judge(before.rate, after.rate, rose=rose, test=self.test, corrected=self.corrected)
+        return verdict_of(before.rate, after.rate, rose=rose, test=self.test, corrected=self.corrected)
 
     @property
     def regressed(self) -> bool:

@@ -25,7 +25,7 @@ class Shift:
     after: Rate
 
 
-def label_of(result: CellResult) -> str:
+def label_or_resolved(result: CellResult) -> str:
     """The failure label of a run, or that it was resolved."""
     if is_solved(result):
         return RESOLVED
@@ -34,7 +34,7 @@ def label_of(result: CellResult) -> str:
 
 def label_shift(before: Sequence[CellResult], after: Sequence[CellResult]) -> tuple[Shift, ...]:
     """Every label that occurs, the most frequent first. On each side the shares add up to all runs."""
-    old, new = Counter(map(label_of, before)), Counter(map(label_of, after))
+    old, new = Counter(map(label_or_resolved, before)), Counter(map(label_or_resolved, after))
     return tuple(
         Shift(label=label, before=Rate(old[label], len(before)), after=Rate(new[label], len(after)))
         for label in sorted(old | new, key=lambda label: (-old[label] - new[label], label))

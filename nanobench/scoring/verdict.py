@@ -31,7 +31,7 @@ class Verdict:
         return f"{self.word}: {self.intervals}; {self.pairs}"
 
 
-def judge(before: Rate, after: Rate, *, rose: float, test: PairedTest, corrected: float) -> Verdict:
+def verdict_of(before: Rate, after: Rate, *, rose: float, test: PairedTest, corrected: float) -> Verdict:
     """Both rules together.
 
     Args:

@@ -9,7 +9,7 @@ import pytest
 
 from nanobench.gateway.answer import Call, Heard
 from nanobench.gateway.exchange import Bytes, Chunk, Exchange, Fault
-from nanobench.gateway.trajectory import Step, Taken, trajectory
+from nanobench.gateway.trajectory import Step, ToolUse, trajectory
 
 CALL = Call(id="a", name="read_file", arguments='{"path": "ä.py"}')
 OTHER = Call(id="b", name="bash", arguments='{"command": "ls"}')
@@ -86,16 +86,16 @@ def test_calls_stand_with_their_results_and_nothing_is_told_twice(wire: Any) -> 
     first, second = trajectory(wire())
     assert first.told == (Heard("system", "Be good."), Heard("user", "Mend."))
     assert first.said == "I look."
-    assert first.taken == (Taken(call=CALL, result="x = 1"), Taken(call=OTHER, result=None))
+    assert first.uses == (ToolUse(call=CALL, result="x = 1"), ToolUse(call=OTHER, result=None))
     assert second.told == (Heard("user", "Go on."),)
-    assert (second.said, second.taken) == ("Done.", ())
+    assert (second.said, second.uses) == ("Done.", ())
 
 
 def test_a_call_that_comes_in_one_piece_has_its_arguments_as_text() -> None:
     block = {"type": "tool_use", "id": "a", "name": "read_file", "input": {"path": "ä.py"}}
     message = {"type": "message", "content": [block], "stop_reason": "tool_use"}
     (step,) = trajectory([exchange(1, "/v1/messages", {"messages": []}, message, kind="application/json")])
-    assert step.taken == (Taken(call=CALL),)
+    assert step.uses == (ToolUse(call=CALL),)
 
 
 def test_a_request_that_is_no_json_is_a_step_with_its_fault() -> None:
@@ -110,4 +110,4 @@ def test_a_request_that_is_no_json_is_a_step_with_its_fault() -> None:
 def test_a_call_whose_result_is_told_much_later_has_none() -> None:
     first, second = openai()
     silent = exchange(2, first.path, {"messages": []})
-    assert [taken.result for taken in next(iter(trajectory([first, silent, second]))).taken] == [None, None]
+    assert [use.result for use in next(iter(trajectory([first, silent, second]))).uses] == [None, None]

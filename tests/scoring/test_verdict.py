@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nanobench.scoring.statistics.paired import PairedTest
 from nanobench.scoring.statistics.quantities import Rate
-from nanobench.scoring.verdict import Verdict, Word, judge
+from nanobench.scoring.verdict import Verdict, Word, verdict_of
 
 RATES = st.integers(1, 60).flatmap(lambda n: st.builds(Rate, st.integers(0, n), st.just(n)))
 LOW, HIGH, MIDDLE = Rate(1, 40), Rate(39, 40), Rate(20, 40)
@@ -16,7 +16,7 @@ LOW, HIGH, MIDDLE = Rate(1, 40), Rate(39, 40), Rate(20, 40)
 
 def said(before: Rate, after: Rate, *, rose: float = 0.0, corrected: float = 0.001, tasks: int = 20) -> Verdict:
     test = PairedTest(test="paired permutation", n=tasks, p=corrected / 2)
-    return judge(before, after, rose=rose, test=test, corrected=corrected)
+    return verdict_of(before, after, rose=rose, test=test, corrected=corrected)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SCRIPTED = "scripted"
 """The provider whose models are behaviours."""
 
-SOLOISTS = ("nop", "oracle")
+STANDALONE = ("nop", "oracle")
 """Behaviours that are providers of their own too, whatever their model is called."""
 
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from nanobench.gateway.scripted.languages import LANGUAGES, Language, language_of
 from nanobench.gateway.scripted.scene import Scene, Worth, misfit
-from nanobench.gateway.scripted.tongues import TONGUES, Tongue, tongue_of
 from nanobench.sources.kinds import kind_of
 from nanobench.sources.patch import affected_paths, joined
 from nanobench.sources.quoting import display
@@ -24,10 +24,10 @@ _NOTES = "NOTES-ON-THE-CHANGE.md"
 def comment(scene: Scene) -> bytes:
     """A line of comment in the first required file that takes one."""
     for path in scene.required:
-        content, tongue = scene.before(path), tongue_of(path)
-        if content is not None and tongue is not None:
+        content, language = scene.before(path), language_of(path)
+        if content is not None and language is not None:
             end = b"" if content.endswith(b"\n") or not content else b"\n"
-            return scene.rewritten(path, content + end + tongue.comment.encode() + b"\n").data
+            return scene.rewritten(path, content + end + language.comment.encode() + b"\n").data
     raise misfit("no required file is there yet in a language whose comments the script knows")
 
 
@@ -40,17 +40,17 @@ def elsewhere(scene: Scene) -> bytes:
 
 def with_unknown_call(scene: Scene) -> bytes:
     """The solution, whose functions first call one that is nowhere."""
-    return _everywhere(scene, lambda tongue: tongue.unknown.format(name=_unused(tongue.function, scene)))
+    return _everywhere(scene, lambda language: language.unknown.format(name=_unused(language.function, scene)))
 
 
 def with_mistyped_call(scene: Scene) -> bytes:
     """The solution, whose functions first call one with what it does not take."""
-    return _everywhere(scene, lambda tongue: tongue.mistyped)
+    return _everywhere(scene, lambda language: language.mistyped)
 
 
 def with_exit(scene: Scene) -> bytes:
     """The solution, whose functions end the process of the tests with success."""
-    return _everywhere(scene, lambda tongue: tongue.leaves)
+    return _everywhere(scene, lambda language: language.leaves)
 
 
 def half(scene: Scene) -> bytes:
@@ -65,12 +65,12 @@ def half(scene: Scene) -> bytes:
 
 def one_language(scene: Scene) -> bytes:
     """What of the solution is in the language that has the fewest target tests."""
-    counts = {t: sum(n for suite, n in scene.targets.items() if suite in t.grammars) for t in TONGUES}
-    spoken = [tongue for tongue, tests in counts.items() if tests]
+    counts = {t: sum(n for suite, n in scene.targets.items() if suite in t.grammars) for t in LANGUAGES}
+    spoken = [language for language, tests in counts.items() if tests]
     if len(spoken) < 2:
         raise misfit("its target tests are not in two languages that the script knows")
-    least = min(spoken, key=lambda tongue: counts[tongue])
-    return joined(part for part in scene.solution if tongue_of(display(part.path)) is least)
+    least = min(spoken, key=lambda language: counts[language])
+    return joined(part for part in scene.solution if language_of(display(part.path)) is least)
 
 
 def regression(scene: Scene) -> bytes:
@@ -85,12 +85,12 @@ def regression(scene: Scene) -> bytes:
     return found
 
 
-def _everywhere(scene: Scene, statement: Callable[[Tongue], str]) -> bytes:
+def _everywhere(scene: Scene, statement: Callable[[Language], str]) -> bytes:
     """The solution with a statement at the head of every function of the required files."""
     contents: dict[str, bytes] = {}
-    for path, content, tongue in _readable(scene, scene.required):
+    for path, content, language in _readable(scene, scene.required):
         if places := openings(path, content):
-            contents[path] = tongue.insert(content, places, statement(tongue))
+            contents[path] = language.insert(content, places, statement(language))
     if not contents:
         raise misfit("no required file holds a function in a language that the script knows")
     return scene.solution_with(contents)
@@ -98,16 +98,16 @@ def _everywhere(scene: Scene, statement: Callable[[Tongue], str]) -> bytes:
 
 def _broken_functions(scene: Scene) -> Iterator[bytes]:
     """The solution with an error in one function, for every function of the required and of the other sources."""
-    for path, content, tongue in _readable(scene, (*scene.required, *_other_sources(scene))):
+    for path, content, language in _readable(scene, (*scene.required, *_other_sources(scene))):
         for place in openings(path, content):
-            yield scene.solution_with({path: tongue.insert(content, (place,), tongue.raises)})
+            yield scene.solution_with({path: language.insert(content, (place,), language.raises)})
 
 
-def _readable(scene: Scene, paths: Iterable[str]) -> Iterator[tuple[str, bytes, Tongue]]:
+def _readable(scene: Scene, paths: Iterable[str]) -> Iterator[tuple[str, bytes, Language]]:
     for path in paths:
-        content, tongue = scene.after(path), tongue_of(path)
-        if content is not None and tongue is not None:
-            yield path, content, tongue
+        content, language = scene.after(path), language_of(path)
+        if content is not None and language is not None:
+            yield path, content, language
 
 
 def _other_sources(scene: Scene) -> list[str]:
@@ -116,7 +116,7 @@ def _other_sources(scene: Scene) -> list[str]:
     for folder, folders, files in os.walk(scene.base):
         folders[:] = sorted(name for name in folders if name not in (".git", "node_modules"))
         paths = (Path(folder, name).relative_to(scene.base).as_posix() for name in sorted(files))
-        found += [p for p in paths if tongue_of(p) and kind_of(os.fsencode(p), scene.rules) == "source"]
+        found += [p for p in paths if language_of(p) and kind_of(os.fsencode(p), scene.rules) == "source"]
         if len(found) >= _FILES:
             break
     return [path for path in found[:_FILES] if path not in scene.required]

@@ -8,7 +8,7 @@ from nanobench.symbols.grammars import grammar_of
 
 
 @frozen(kw_only=True)
-class Tongue:
+class Language:
     """One language, which stands in files of these ``grammars`` and in suites of the same names.
 
     Statements: ``unknown`` calls ``{name}``, ``function`` where nothing has that name; ``mistyped`` gives a function
@@ -36,7 +36,7 @@ class Tongue:
         return statement + (b"; " if before.strip() else b"\n" + before)
 
 
-PYTHON = Tongue(
+PYTHON = Language(
     grammars=frozenset({"python"}),
     comment="# Looked at; nothing here has to change.",
     unknown="{name}()",
@@ -45,7 +45,7 @@ PYTHON = Tongue(
     raises='raise RuntimeError("not in this version")',
     leaves='__import__("os")._exit(0)',
 )
-TYPESCRIPT = Tongue(
+TYPESCRIPT = Language(
     grammars=frozenset({"javascript", "tsx", "typescript"}),
     comment="// Looked at; nothing here has to change.",
     unknown="{name}();",
@@ -54,9 +54,9 @@ TYPESCRIPT = Tongue(
     raises='throw new Error("not in this version");',
     leaves="process.exit(0);",
 )
-TONGUES = (PYTHON, TYPESCRIPT)
+LANGUAGES = (PYTHON, TYPESCRIPT)
 
 
-def tongue_of(path: str) -> Tongue | None:
+def language_of(path: str) -> Language | None:
     """The language of a file, by its name."""
-    return next((tongue for tongue in TONGUES if grammar_of(path) in tongue.grammars), None)
+    return next((language for language in LANGUAGES if grammar_of(path) in language.grammars), None)
