@@ -168,8 +168,9 @@ def _part(part: Part) -> dict[str, Any]:
             for found in part.dimensions
         },
         "matrix": [
-            {"task": task, "arm": number[arm], "first": square.first, **_tally(square.tally)}
-            for (task, arm), square in part.matrix.items()
+            {"task": task, "arm": n, "first": square.first, **_tally(square.tally)}
+            for arm, n in number.items()
+            for task, square in part.matrix[arm].items()
         ],
         "mean_scores": [mean.document() if (mean := part.means.get(arm)) else None for arm in part.arms],
         "navigation_delta": [

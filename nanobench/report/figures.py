@@ -30,6 +30,10 @@ class Square:
         return is_solved(result) if result and self.rows[0].counts else None
 
 
+Squares = Mapping[str, Square]
+"""Those of one arm, by task."""
+
+
 @frozen(kw_only=True)
 class Navigation:
     """What finding the files costs: an arm in hinted mode beside the same in navigation mode, over the tasks that
@@ -44,7 +48,8 @@ class Navigation:
 class Part:
     """The figures over all tasks of one kind; tasks of two kinds never stand in one table.
 
-    ``means`` are of one mean score a task, of the arms that have a run that counts.
+    ``means`` are of one mean score a task, of the arms that have a run that counts. ``matrix`` is by arm, and its
+    tasks stand in the order of their ids.
     """
 
     kind: str
@@ -54,12 +59,12 @@ class Part:
     warnings: tuple[str, ...]
     means: Mapping[Arm, Mean]
     navigation: tuple[Navigation, ...]
-    matrix: Mapping[tuple[str, Arm], Square]
+    matrix: Mapping[Arm, Squares]
     dimensions: tuple[Dimension, ...]
 
     def rows(self, arm: Arm) -> tuple[Row, ...]:
         """The rows of one arm, task by task."""
-        return tuple(row for (_, of), square in self.matrix.items() if of == arm for row in square.rows)
+        return tuple(row for square in self.matrix[arm].values() for row in square.rows)
 
 
 def parts_of(rows: Sequence[Row]) -> tuple[Part, ...]:
@@ -71,17 +76,16 @@ def parts_of(rows: Sequence[Row]) -> tuple[Part, ...]:
 
 
 def _part(kind: str, rows: list[Row]) -> Part:
-    arms = by_arm(rows)
-    squares = _squares(rows)
+    arms, matrix = by_arm(rows), _matrix(rows)
     return Part(
         kind=kind,
         arms=arms,
         facts={row.cell.task: row.facts for row in sorted(rows, key=lambda row: row.cell.task)},
         whole=tally(rows),
         warnings=tuple(_warnings(rows)),
-        means={arm: mean(scores) for arm in arms if (scores := _mean_scores(squares, arm))},
-        navigation=tuple(_navigations(squares, arms)),
-        matrix=squares,
+        means={arm: mean(scores) for arm in arms if (scores := _mean_scores(matrix[arm]))},
+        navigation=tuple(_navigations(matrix, arms)),
+        matrix=matrix,
         dimensions=tuple(dimension(name, rows) for name in DIMENSIONS),
     )
 
@@ -97,32 +101,32 @@ def _warnings(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{free} of {len(results)} cells were not sampled as pinned: they are not deterministic"
 
 
-def _squares(rows: Iterable[Row]) -> dict[tuple[str, Arm], Square]:
-    found: dict[tuple[str, Arm], list[Row]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: row.cell.repeat):
-        found[row.cell.task, row.arm].append(row)
-    return {key: Square(rows=tuple(members), tally=tally(members)) for key, members in found.items()}
+def _matrix(rows: Iterable[Row]) -> dict[Arm, Squares]:
+    found: dict[Arm, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in sorted(rows, key=lambda row: (row.cell.task, row.cell.repeat)):
+        found[row.arm][row.cell.task].append(row)
+    return {
+        arm: {task: Square(rows=tuple(r), tally=tally(r)) for task, r in tasks.items()}
+        for arm, tasks in found.items()
+    }
 
 
-Squares = Mapping[tuple[str, Arm], Square]
-
-
-def _mean_scores(squares: Squares, arm: Arm) -> list[float]:
-    means = (square.tally.mean for (_, of), square in squares.items() if of == arm)
+def _mean_scores(squares: Squares) -> list[float]:
+    means = (square.tally.mean for square in squares.values())
     return [value for value in means if value is not None]
 
 
-def _navigations(squares: Squares, arms: Iterable[Arm]) -> Iterator[Navigation]:
+def _navigations(matrix: Mapping[Arm, Squares], arms: Iterable[Arm]) -> Iterator[Navigation]:
     for hinted in (arm for arm in arms if arm.axis("mode") == "hinted"):
         other = hinted.with_mode("navigation")
-        shares = _shares(squares, hinted), _shares(squares, other)
+        shares = _shares(matrix[hinted]), _shares(matrix.get(other, {}))
         both = shares[0].keys() & shares[1].keys()
         if both:
             delta = navigation_delta(*({task: share[task] for task in sorted(both)} for share in shares))
             yield Navigation(hinted=hinted, navigation=other, delta=delta)
 
 
-def _shares(squares: Squares, arm: Arm) -> dict[str, float]:
+def _shares(squares: Squares) -> dict[str, float]:
     """By task, which share of its runs that count solved it."""
-    solved = {task: square.tally.solved for (task, of), square in squares.items() if of == arm}
+    solved = {task: square.tally.solved for task, square in squares.items()}
     return {task: rate.passed / rate.n for task, rate in solved.items() if rate.n}

@@ -153,11 +153,12 @@ def spreads(part: Part) -> Table:
 def by_task(part: Part) -> Table:
     """What each task took, by arm."""
     _, names = arm_names(part.arms)
+    squares = ((task, names[arm], square) for arm, tasks in part.matrix.items() for task, square in tasks.items())
     rows = []
-    for (task, arm), square in sorted(part.matrix.items(), key=lambda item: (item[0][0], names[item[0][1]])):
+    for task, name, square in sorted(squares, key=lambda found: found[:2]):
         took = taken(square.rows)
         few = " *" if square.tally.valid < REPEATS else ""
-        rows.append((task + few, names[arm], *(spread_words(took[m.figure]) for m in MEASURES)))
+        rows.append((task + few, name, *(spread_words(took[m.figure]) for m in MEASURES)))
     return Table(
         title="What each task took",
         note=f"* fewer than {REPEATS} runs that count: too few for a figure of efficiency.",
@@ -206,7 +207,7 @@ def grid(part: Part) -> Table:
         title="Solved",
         note="Of the runs that count, with the 95 % Wilson interval.",
         columns=("task", *names.values()),
-        rows=tuple((task, *(square_words(part.matrix.get((task, arm))) for arm in names)) for task in part.facts),
+        rows=tuple((task, *(square_words(part.matrix[arm].get(task)) for arm in names)) for task in part.facts),
     )
 
 
@@ -220,13 +221,13 @@ def matrix(part: Part) -> Table:
     """Provider, model, what else varies, task, score, failure label."""
     _, names = arm_names(part.arms)
     arms = sorted(part.arms, key=lambda arm: (arm.axis("provider") or "", arm.axis("model") or "", names[arm]))
-    squares = ((arm, task, part.matrix.get((task, arm))) for arm in arms for task in part.facts)
+    squares = ((arm, task, square) for arm in arms for task, square in part.matrix[arm].items())
     heads = ("provider", "model", "arm", "task")
     return Table(
         title="Provider matrix",
         note="",
         columns=(*heads, "solved", "first run", "mean score", "failure labels", "do not count"),
-        rows=tuple(_square_row(arm, names[arm], task, square) for arm, task, square in squares if square is not None),
+        rows=tuple(_square_row(arm, names[arm], task, square) for arm, task, square in squares),
         heads=len(heads),
     )
 

@@ -115,7 +115,7 @@ def _filters(part: Part) -> dict[str, list[str]]:
 
 
 def _line(task: str, part: Part, href: Href) -> dict[str, Any]:
-    squares = [part.matrix.get((task, arm)) for arm in part.arms]
+    squares = [part.matrix[arm].get(task) for arm in part.arms]
     row = next(square.rows[0] for square in squares if square)
     labels = sorted({label for square in squares if square for label in square.tally.labels})
     keys = {key_of(name): "|".join(values(row)) for name, values in OF_TASKS.items()}

@@ -52,7 +52,8 @@ def test_classes_add_up_to_the_planned_cells_and_labels_to_the_unsolved(
     assert found.solved_all.n >= found.solved.n
     for part in parts_of(rows):
         assert sum(t.planned for t in part.arms.values()) == part.whole.planned
-        assert sum(s.tally.planned for s in part.matrix.values()) == part.whole.planned
+        squares = [square for tasks in part.matrix.values() for square in tasks.values()]
+        assert sum(square.tally.planned for square in squares) == part.whole.planned
         for dimension in part.dimensions:
             whole = sum(group.tally.planned for group in dimension.groups)
             assert whole == part.whole.planned or dimension.overlaps
@@ -77,7 +78,7 @@ def test_scores_that_no_model_earned_and_samples_that_were_free_are_warned_of(ce
 def test_a_planned_cell_without_a_result_is_missing_everywhere(made: Made) -> None:
     (part,) = parts_of(gather([made(tasks=2, repeats=2, missing=(0, 5))]))
     assert part.whole.planned == 8 and part.whole.found == 6 and part.whole.classes["missing"] == 2
-    assert part.matrix["task-000", next(iter(part.arms))].first is None
+    assert part.matrix[next(iter(part.arms))]["task-000"].first is None
 
 
 def test_arms_of_two_runs_stay_apart_and_the_same_run_twice_is_refused(made: Made) -> None:
@@ -110,8 +111,8 @@ def test_the_navigation_delta_is_over_tasks_that_count_in_both_modes(made: Made)
     (part,) = parts_of(gather([made(tasks=3, models=("m",), modes=("hinted", "navigation"), missing=(0,))]))
     (found,) = part.navigation
     assert found.delta.n == len(
-        {t for t, arm in part.matrix if part.matrix[t, arm].tally.valid and arm == found.hinted}
-        & {t for t, arm in part.matrix if part.matrix[t, arm].tally.valid and arm == found.navigation}
+        {t for t, square in part.matrix[found.hinted].items() if square.tally.valid}
+        & {t for t, square in part.matrix[found.navigation].items() if square.tally.valid}
     )
     assert found.delta.n <= 2
 
