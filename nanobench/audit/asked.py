@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from attrs import Factory, define, field
 
-from nanobench.gateway.budget import Budget, Meter
+from nanobench.gateway.budget import ENDED, Budget, Meter
 from nanobench.gateway.dialects import DIALECTS, is_asked
 from nanobench.gateway.exchange import OWN_FAULTS, Exchange, Fault
 from nanobench.gateway.request import ChatRequest, read_request
@@ -17,14 +17,6 @@ from nanobench.model.result import Cell, ProviderFacts, RunManifest
 
 _UNSENT = OWN_FAULTS | {Fault.LIMIT, Fault.TOKEN_BUDGET, Fault.COST_BUDGET, Fault.TIME_BUDGET, Fault.CONTEXT}
 """Answered by the gateway: the provider was not asked."""
-
-_LIMITS = {
-    Fault.TOKEN_BUDGET: ("budgets.max_tokens", " of {} tokens are used"),
-    Fault.TIME_BUDGET: ("budgets.max_seconds", "the {} seconds are over"),
-    Fault.COST_BUDGET: ("budgets.max_cost", " of {} USD"),
-    Fault.CONTEXT: ("context_limit", " of {} that its context holds"),
-}
-"""What bounds a run, and how :class:`nanobench.gateway.budget.Meter` says so when it ends one."""
 
 
 @define
@@ -56,7 +48,7 @@ class Asked:
         for exchange in exchanges:
             if exchange.fault not in _UNSENT and (exchange.request.raw() or exchange.status is not None):
                 self._note(exchange)
-            if exchange.fault in _LIMITS:
+            if exchange.fault in ENDED:
                 self.ended[exchange.fault] = exchange.detail
             yield exchange
 
@@ -76,16 +68,16 @@ class Asked:
 
     def _other_limits(self) -> Iterator[str]:
         budgets = self.run.budgets
-        limits = {
-            Fault.TOKEN_BUDGET: budgets.max_tokens,
-            Fault.TIME_BUDGET: budgets.max_seconds,
-            Fault.COST_BUDGET: budgets.max_cost,
-            Fault.CONTEXT: self._profile.context_limit,
+        published = {
+            Fault.TOKEN_BUDGET: ("budgets.max_tokens", budgets.max_tokens),
+            Fault.TIME_BUDGET: ("budgets.max_seconds", budgets.max_seconds),
+            Fault.COST_BUDGET: ("budgets.max_cost", budgets.max_cost),
+            Fault.CONTEXT: ("context_limit", self._profile.context_limit),
         }
         for fault, said in self.ended.items():
-            key, words = _LIMITS[fault]
-            if words.format(limits[fault]) not in said:
-                yield f"{key}: published {limits[fault]}, the transcript says: {said:.200}"
+            key, limit = published[fault]
+            if ENDED[fault].rpartition("{used}")[2].format(limit=limit) not in said:
+                yield f"{key}: published {limit}, the transcript says: {said:.200}"
 
     def _other_tools(self) -> Iterator[str]:
         """What the first request says of how Nanocoder was set up. Tools that are told in the prompt alone say

@@ -18,6 +18,14 @@ from nanobench.gateway.exchange import Exchange, Fault
 from nanobench.gateway.price import cost_at_most
 from nanobench.model.provider import ModelPrice
 
+ENDED = {
+    Fault.TOKEN_BUDGET: "{used} of {limit} tokens are used",
+    Fault.TIME_BUDGET: "the {limit} seconds are over",
+    Fault.COST_BUDGET: "the run has spent {used} of {limit} USD",
+    Fault.CONTEXT: "the conversation has {used} tokens, of {limit} that its context holds",
+}
+"""How the transcript says that a bound ended a run; auditors read the bound from it."""
+
 _MILLION = Decimal(1_000_000)
 _UNANSWERED = frozenset({Fault.DROPPED, Fault.TIMEOUT, Fault.ABANDONED})
 """The provider was asked, and may count it."""
@@ -44,7 +52,8 @@ class Purse:
     def exhausted(self) -> str | None:
         """Words for an empty purse; None while there is something left."""
         left = self.left
-        return f"the run has spent {self.spent} of {self.limit} USD" if left is not None and left <= 0 else None
+        spent = ENDED[Fault.COST_BUDGET].format(used=self.spent, limit=self.limit)
+        return spent if left is not None and left <= 0 else None
 
     def pay(self, amount: Decimal) -> None:
         """Note what an answer has cost."""
@@ -89,17 +98,16 @@ class Meter:
         """Which budget is used up ``ms`` after the start, and the words for it."""
         budget = self.budget
         if budget.context is not None and self.longest >= budget.context:
-            return (
-                Fault.CONTEXT,
-                f"the conversation has {self.longest} tokens, of {budget.context} that its context holds",
-            )
+            return Fault.CONTEXT, ENDED[Fault.CONTEXT].format(used=self.longest, limit=budget.context)
         by_bytes = f"; {self.unknown} answers told no usage and count with their bytes" if self.unknown else ""
         if budget.tokens is not None and self.tokens >= budget.tokens:
-            return Fault.TOKEN_BUDGET, f"{self.tokens} of {budget.tokens} tokens are used{by_bytes}"
+            return Fault.TOKEN_BUDGET, ENDED[Fault.TOKEN_BUDGET].format(
+                used=self.tokens, limit=budget.tokens
+            ) + by_bytes
         if budget.purse is not None and (words := budget.purse.exhausted()):
             return Fault.COST_BUDGET, words + by_bytes
         if budget.seconds is not None and ms >= budget.seconds * 1000:
-            return Fault.TIME_BUDGET, f"the {budget.seconds} seconds are over"
+            return Fault.TIME_BUDGET, ENDED[Fault.TIME_BUDGET].format(limit=budget.seconds)
         return None
 
     def left(self) -> int | None:
