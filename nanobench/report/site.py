@@ -84,10 +84,12 @@ class Site:
     rows: Sequence[Row]
     project: Project | None
     _templates: Environment = field(factory=_environment, init=False)
-    _runs: dict[str, Bundle] = field(init=False)
+    _manifests: dict[str, str] = field(init=False)
+    """The sha256 of each run's, by the run's name."""
 
     def __attrs_post_init__(self) -> None:
-        self._runs = {run_sha256(bundle): bundle for bundle in self.bundles}
+        found = map(run_sha256, self.bundles)
+        self._manifests = {digest[:RUN_DIGITS]: digest for digest in found}
 
     def write_folder(self, destination: Path) -> None:
         """Write ``index.html`` and ``cells/``, whole or not at all.
@@ -125,7 +127,7 @@ class Site:
 
     def _details(self) -> Iterator[tuple[Row, Detail]]:
         """What is shown of every cell that has a result, one in memory at a time."""
-        runs = {sha256[:RUN_DIGITS]: bundle for sha256, bundle in self._runs.items()}
+        runs = dict(zip(self._manifests, self.bundles, strict=True))
         locks: dict[tuple[str, str], TaskLock] = {}
         for row in self.rows:
             if row.result is not None:
@@ -139,7 +141,7 @@ class Site:
             "index.html.j2",
             script=_asset("report.js"),
             parts=[part_view(part, href) for part in parts_of(self.rows)],
-            runs=[{"name": sha256[:RUN_DIGITS], "sha256": sha256} for sha256 in self._runs],
+            runs=[{"name": name, "sha256": digest} for name, digest in self._manifests.items()],
             floor=FLOOR,
             articles=articles,
         )
@@ -161,7 +163,7 @@ class Site:
                 taken=[(m.title, amount(v)) for m in MEASURES if (v := m.told(found.result)) is not None],
                 diff=list(_styled(found.patch.text)),
                 pins=_pins(found.result),
-                manifest=next(sha256 for sha256 in self._runs if sha256.startswith(row.run)),
+                manifest=self._manifests[row.run],
             )
         )
 
