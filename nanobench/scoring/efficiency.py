@@ -36,11 +36,6 @@ class Spread:
     median: Decimal | None
     high: Decimal | None
 
-    @property
-    def iqr(self) -> Decimal | None:
-        """The interquartile range."""
-        return None if self.low is None or self.high is None else self.high - self.low
-
 
 @frozen(kw_only=True)
 class Efficiency:
