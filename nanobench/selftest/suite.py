@@ -89,11 +89,11 @@ def ready(name: str, project: Project, *, online: Online | None, bench: Workbenc
 def attack_all(toy: Toy, bench: Workbench) -> Iterator[Result]:
     """What becomes of every attack on the toy, in the order in which they are published."""
     attacks = attacks_on(toy.name)
-    work = partial(carried_out, toy=toy, bench=bench)
+    work = partial(result_of, toy=toy, bench=bench)
     yield from side_by_side(work, attacks, cpus=LIMITS.cpus, engine=toy.arena.engine)
 
 
-def carried_out(attack: Attack, toy: Toy, bench: Workbench) -> Result:
+def result_of(attack: Attack, toy: Toy, bench: Workbench) -> Result:
     """What becomes of an attack. That the signals agree without it was seen when the toy was made ready."""
     result = Result(toy=toy.name, attack=attack, got="failed")
     with bench.store.scratch("attack") as scratch:

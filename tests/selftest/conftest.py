@@ -10,7 +10,7 @@ from nanobench.ecosystems.online import Online
 from nanobench.image.workbench import Workbench
 from nanobench.project.files import Project
 from nanobench.selftest.attack import attacks_on
-from nanobench.selftest.suite import Result, Toy, carried_out, ready
+from nanobench.selftest.suite import Result, Toy, ready, result_of
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +25,6 @@ def attack(toys: dict[str, Toy], bench: Workbench) -> Callable[[str, str], Resul
 
     def run(toy: str, name: str) -> Result:
         (found,) = (attack for attack in attacks_on(toy) if attack.name == name)
-        return carried_out(found, toys[toy], bench)
+        return result_of(found, toys[toy], bench)
 
     return run

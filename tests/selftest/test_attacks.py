@@ -18,7 +18,7 @@ from nanobench.model.task import Suite
 from nanobench.project.files import Project
 from nanobench.sandbox.docker import Docker
 from nanobench.selftest.attack import Attack, attacks_on, bomb
-from nanobench.selftest.suite import TOYS, Result, Toy, carried_out, ready
+from nanobench.selftest.suite import TOYS, Result, Toy, ready, result_of
 from nanobench.sources.patch import affected_paths
 
 SOME = {
@@ -56,7 +56,7 @@ def test_every_attack_gets_its_class_and_leaves_nothing_behind(
     toy: str, toys: dict[str, Toy], bench: Workbench
 ) -> None:
     before = bench.store.leftovers()
-    results = [carried_out(attack, toys[toy], bench) for attack in some(toy)]
+    results = [result_of(attack, toys[toy], bench) for attack in some(toy)]
     assert [result for result in results if not result.held] == []
     assert bench.store.leftovers() == before
 
@@ -65,7 +65,7 @@ def test_so_it_does_in_docker(repository: Project, bench: Workbench, docker_sock
     there = evolve(bench, engine=Docker(bench.store, address=str(docker_socket)))
     for name in SOME:
         toy = ready(name, repository, online=None, bench=there)
-        results = [carried_out(attack, toy, there) for attack in some(name) if attack.name in IN_DOCKER]
+        results = [result_of(attack, toy, there) for attack in some(name) if attack.name in IN_DOCKER]
         assert [result for result in results if not result.held] == []
 
 
