@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from attrs import frozen
@@ -13,6 +12,7 @@ from nanobench.scoring.statistics.paired import PairedTest, paired_test
 from nanobench.scoring.statistics.power import significant
 from nanobench.scoring.statistics.quantities import Difference, Mean
 from nanobench.scoring.statistics.resampling import mean, paired_difference
+from nanobench.scoring.tally import by_task
 from nanobench.scoring.verdict import Word
 
 
@@ -58,10 +58,7 @@ def changes(before: Sequence[CellResult], after: Sequence[CellResult]) -> tuple[
 
 def medians(results: Iterable[CellResult], figure: str) -> dict[str, float]:
     """The median of each task of which at least ``REPEATS`` runs tell the figure."""
-    runs: dict[str, list[CellResult]] = defaultdict(list)
-    for result in results:
-        runs[result.cell.task].append(result)
-    spreads = {task: spread(map(FIGURES[figure], repeats)) for task, repeats in sorted(runs.items())}
+    spreads = {task: spread(map(FIGURES[figure], runs)) for task, runs in sorted(by_task(results).items())}
     return {task: float(s.median) for task, s in spreads.items() if s.median is not None and s.n >= REPEATS}
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from attrs import frozen
 
@@ -12,7 +11,7 @@ from nanobench.model.task import Task
 from nanobench.scoring.arms import Contrast
 from nanobench.scoring.measured import Measured, measured
 from nanobench.scoring.statistics.sampling import runs_needed
-from nanobench.scoring.tally import counts
+from nanobench.scoring.tally import by_task, counts
 
 
 @frozen(kw_only=True)
@@ -28,18 +27,11 @@ class Comparable:
 def comparable(contrast: Contrast, tasks: Mapping[str, Task]) -> Comparable:
     """Set aside what cannot be compared: tasks of one side alone, of different locks, of too few runs for their
     tier."""
-    one, other = _by_task(contrast.before.results), _by_task(contrast.after.results)
+    one, other = by_task(contrast.before.results), by_task(contrast.after.results)
     reasons = {task: _reason(tasks[task], one.get(task, []), other.get(task, [])) for task in sorted({*one, *other})}
     aside = {task: reason for task, reason in reasons.items() if reason is not None}
     before, after = (measured(side.results, aside=aside) for side in (contrast.before, contrast.after))
     return Comparable(contrast=contrast, before=before, after=after, aside=aside)
-
-
-def _by_task(results: Iterable[CellResult]) -> Mapping[str, list[CellResult]]:
-    found: dict[str, list[CellResult]] = defaultdict(list)
-    for result in results:
-        found[result.cell.task].append(result)
-    return found
 
 
 def _reason(task: Task, before: list[CellResult], after: list[CellResult]) -> str | None:

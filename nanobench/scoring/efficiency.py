@@ -6,7 +6,6 @@ what it took by chance. What is unknown of a cell is left out of its figure, and
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from statistics import quantiles
@@ -15,7 +14,7 @@ from typing import Final
 from attrs import frozen
 
 from nanobench.model.result import CellResult
-from nanobench.scoring.causes import Denominator, policy
+from nanobench.scoring.tally import by_task, counts
 
 REPEATS: Final = 5
 """Repeats that a figure of efficiency rests on, whatever the task's tier."""
@@ -67,14 +66,11 @@ FIGURES: Final[dict[str, Callable[[CellResult], Number | None]]] = {
 
 def efficiency(results: Iterable[CellResult]) -> tuple[Efficiency, ...]:
     """What each task took, by the tasks' ids. The cells are to be of one arm: those of several are taken together."""
-    tasks: dict[str, list[CellResult]] = defaultdict(list)
-    for result in results:
-        tasks[result.cell.task].append(result)
-    return tuple(_of_task(task, cells) for task, cells in sorted(tasks.items()))
+    return tuple(_of_task(task, cells) for task, cells in sorted(by_task(results).items()))
 
 
 def _of_task(task: str, results: list[CellResult]) -> Efficiency:
-    counted = [result for result in results if policy(result.cause).denominator is Denominator.VALID]
+    counted = [result for result in results if counts(result)]
     tools = sorted({tool for result in counted for tool in result.usage.by_tool or ()})
     return Efficiency(
         task=task,

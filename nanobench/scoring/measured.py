@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from attrs import frozen
@@ -11,7 +10,7 @@ from nanobench.model.result import CellResult
 from nanobench.scoring.statistics.passes import pass_at_k, pass_hat_k
 from nanobench.scoring.statistics.quantities import Mean, Rate
 from nanobench.scoring.statistics.resampling import mean
-from nanobench.scoring.tally import Tally, counts, is_solved, tally
+from nanobench.scoring.tally import Tally, by_task, counts, is_solved, tally
 
 
 @frozen
@@ -85,8 +84,6 @@ def measured(results: Iterable[CellResult], *, aside: Collection[str] = ()) -> M
     """The figures of these cells, without the tasks ``aside``."""
     cells = tuple(results)
     kept = tuple(cell for cell in cells if cell.cell.task not in aside and counts(cell))
-    runs: dict[str, list[CellResult]] = defaultdict(list)
-    for result in sorted(kept, key=lambda result: (result.cell.task, result.cell.repeat)):
-        runs[result.cell.task].append(result)
+    runs = by_task(sorted(kept, key=lambda result: (result.cell.task, result.cell.repeat)))
     tasks = {task: TaskRuns(tuple(map(is_solved, repeats))) for task, repeats in runs.items()}
     return Measured(results=kept, tasks=tasks, tally=tally(cells, aside=aside))

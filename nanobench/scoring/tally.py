@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 
 from attrs import frozen
@@ -55,6 +55,14 @@ def tally(results: Iterable[CellResult], *, aside: Collection[str] = ()) -> Tall
         cells[where] += 1
         solved[where] += is_solved(result)
     return Tally(cells=dict(cells), solved=dict(solved), aside=apart)
+
+
+def by_task(results: Iterable[CellResult]) -> dict[str, list[CellResult]]:
+    """The results of each task, in the order in which they come."""
+    found: dict[str, list[CellResult]] = defaultdict(list)
+    for result in results:
+        found[result.cell.task].append(result)
+    return dict(found)
 
 
 def is_solved(result: CellResult) -> bool:
