@@ -180,7 +180,8 @@ def test_a_transcript_with_other_figures_is_found(oracle_bundle: Path, forge: Fo
     forger.blobs(lambda r: {"transcript": cut[r.cell.id]})
     found = look(forger.root)["rescore"]
     assert found.verdict == "fail"
-    assert all("usage: published" in reason for reason in found.reasons)
+    said = {reason.split(": ")[1] for reason in found.reasons}
+    assert said == {"usage", "served"}
 
 
 def test_a_transcript_that_is_not_canonical_is_refused_with_its_line(

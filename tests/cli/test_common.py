@@ -87,7 +87,7 @@ def test_an_errors_reasons_and_remedy_are_lines_and_cannot_move_the_terminal(end
         "NB_X", "bad \x1b[2J name", where="\x9b31m", details=("a\rb", "[bold]c[/bold]"), hint="do\u202eit"
     )
     _, _, err = ended(error)
-    assert err == ("NB_X: \\x9b31m: bad \\x1b[2J name\n  - a\\x0db\n  - [bold]c[/bold]\n  → do\\x202eit\n")
+    assert err == ("NB_X: \\x9b31m: bad \\x1b[2J name\n  - a\\x0db\n  - [bold]c[/bold]\n  → do\\u202eit\n")
     _, out, _ = ended(error, as_json=True)
     assert out.isascii()
     assert json.loads(out)["error"]["hint"] == "do\u202eit"

@@ -215,6 +215,8 @@ def test_the_key_stands_in_no_file_of_the_bundle_and_was_in_no_state_though_the_
 
 
 def test_to_look_around_is_no_change_but_what_was_written_into_the_workspace_is(look: Look) -> None:
-    changed = {result.cell.mode: result.files_changed for result in look.results}
-    assert changed == {"hinted": ("probe",), "navigation": ()}
+    assert sorted(result.files_changed for result in look.results) == [
+        (),
+        ("probe",),
+    ]  # told to the first agent alone
     assert {result.score.value for result in look.results if result.score} == {"0.0"}
