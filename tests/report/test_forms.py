@@ -100,6 +100,13 @@ def test_a_terminal_gets_no_control_character_of_a_stranger(made: Made) -> None:
     assert "\x1b" not in terminal(parts_of(rows), width=80)
 
 
+@pytest.mark.parametrize("width", [20, 40, 80, 120])
+def test_no_figure_is_lost_on_a_narrow_terminal_however_many_arms_there_are(made: Made, width: int) -> None:
+    parts = parts_of(gather([made(tasks=2, models=tuple(f"model-{number:02}" for number in range(20)))]))
+    digits = [sum(map(str.isdigit, terminal(parts, width=columns))) for columns in (width, 1000)]
+    assert digits[0] >= digits[1] and max(map(len, terminal(parts, width=width).splitlines())) <= width
+
+
 def test_a_comment_begins_with_its_marker_and_ends_with_the_link(made: Made) -> None:
     rows, base = gather([made(tasks=7)]), gather([made(tasks=7, seed=9)])
     text = comment(parts_of(rows), link=LINK, base=against(base, rows))
