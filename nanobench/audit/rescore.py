@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
-from attrs import evolve
 
 from nanobench.audit.asked import Asked
 from nanobench.audit.raw import RawFiles, graded_run, record_of, report_in
@@ -63,15 +60,11 @@ def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles,
 
 
 def _model_usage(result: CellResult, provider: ProviderFacts, summary: Summary) -> Iterator[str]:
-    """What the model did and took. Figures that older results do not have are compared where they are told."""
-    usage = summary.usage
-    later = ("cache_written_tokens", "by_tool")
-    untold: dict[str, Any] = {name: None for name in later if getattr(result.usage, name) is None}
-    yield from _differ("usage", result.usage, evolve(usage, **untold))
-    if result.served is not None:
-        yield from _differ("served", result.served, summary.served)
-    if result.cost is not None:
-        yield from _differ("cost", result.cost, cost_of(usage, provider.price_of(result.cell.model)))
+    """What the model did and took. What a result leaves out is a difference too: else whoever publishes it could
+    leave out who answered, or what was dear."""
+    yield from _differ("usage", result.usage, summary.usage)
+    yield from _differ("served", result.served, summary.served)
+    yield from _differ("cost", result.cost, cost_of(summary.usage, provider.price_of(result.cell.model)))
     unreal = no_model_usage(provider, result.score, metered=summary.metered)
     yield from _differ("no_model_usage", result.no_model_usage, unreal)
 

@@ -140,16 +140,17 @@ def test_every_other_figure_too(problems: Callable[..., list[str]], name: str, v
     assert [problem.partition(":")[0] for problem in problems(**{name: value})] == [name]
 
 
-def test_an_older_result_that_says_less_is_held_to_what_it_says(
+PRICE = ModelPrice(model="nop", input="1", output="1000")
+
+
+def test_a_result_that_leaves_out_what_its_transcript_tells_is_named(
     problems: Callable[..., list[str]], cell: Any
 ) -> None:
-    older = evolve(cell[0].usage, by_tool=None, cache_written_tokens=None)
-    assert problems(usage=older, served=None) == []
-    assert problems(usage=evolve(older, steps=9), served=None) != []
-    assert problems(usage=evolve(older, by_tool={"read_file": 1})) != []
-
-
-PRICE = ModelPrice(model="nop", input="1", output="1000")
+    """Who answered, and what was dear, could else be hidden."""
+    assert problems(served=None)[0].startswith("served: published None, computed ")
+    for name in ("by_tool", "input_tokens", "tool_calls"):
+        assert problems(usage=evolve(cell[0].usage, **{name: None}))[0].startswith("usage: published ")
+    assert problems(price=(PRICE,), cost=None)[0].startswith("cost: published None, computed ")
 
 
 def test_the_cost_is_computed_at_the_prices_of_the_run(problems: Callable[..., list[str]], cell: Any) -> None:
@@ -223,7 +224,7 @@ def test_where_an_agent_was_at_work_neither_did_the_engine_fail_nor_was_nothing_
 
 # A result as of an agent that never spoke.
 UNSCORED: dict[str, Any] = {"score": None, "reported_files_changed": None, "sampling_pinned": False}
-SILENT: dict[str, Any] = {**UNSCORED, "usage": Usage(steps=0, tool_calls=0), "served": ()}
+SILENT: dict[str, Any] = {**UNSCORED, "usage": Usage(steps=0, tool_calls=0, by_tool={}), "served": ()}
 NOTHING: dict[str, Any] = {"exchanges": (), "report": None, "outcomes": None}
 BROKEN = b'{"kind": "success"}'
 NEW_FILE = (
@@ -298,7 +299,7 @@ def test_an_interrupted_cell_is_never_published(problems: Callable[..., list[str
 
 
 def test_a_run_without_a_request_did_not_finish(problems: Callable[..., list[str]]) -> None:
-    figures = {"usage": Usage(steps=0, tool_calls=0), "served": (), "sampling_pinned": False}
+    figures = {"usage": Usage(steps=0, tool_calls=0, by_tool={}), "served": (), "sampling_pinned": False}
     found = problems(raw={"exchanges": ()}, **figures)
     assert found == ["cause: published finished, the transcript shows no request"]
 
@@ -328,7 +329,7 @@ def test_a_score_for_what_is_not_scored_and_none_for_what_is_are_both_named(
 def test_a_failure_on_the_wire_is_no_clean_end(problems: Callable[..., list[str]], cell: Any) -> None:
     last = evolve(cell[1].exchanges[-1], status=500, chunks=(), usage=None)
     none = {
-        "usage": Usage(steps=0, tool_calls=0),
+        "usage": Usage(steps=0, tool_calls=0, by_tool={}),
         "served": (),
         "sampling_pinned": False,
         "reported_files_changed": None,
