@@ -34,9 +34,9 @@ _COMPILER = (
     ),
 )
 _RUNTIME: dict[str, tuple[Rule, ...]] = {
-    "NoSuchMethodError": missing(r"[^\n]*?(?P<symbol>[\w$]+|<init>)\("),
-    "NoSuchFieldError": missing(r"[^\n]*?(?P<symbol>[\w$]+)'?\s*$"),
-    "NoSuchMethodException": missing(r"[^\n]*?(?P<symbol>[\w$]+)\("),
+    "NoSuchMethodError": missing(r"[^\n]*?(?<![\w$])(?P<symbol>[\w$]++|<init>)\("),
+    "NoSuchFieldError": missing(r"[^\n]*?(?<![\w$])(?P<symbol>[\w$]++)'?\s*$"),
+    "NoSuchMethodException": missing(r"[^\n]*?(?<![\w$])(?P<symbol>[\w$]++)\("),
     "NoSuchFieldException": missing(r"(?P<symbol>[\w$]+)"),
     "NoClassDefFoundError": missing(r"(?:[\w$]+[/.])*(?P<symbol>[\w$]+)$"),
     "ClassNotFoundException": missing(r"(?:[\w$]+[/.])*(?P<symbol>[\w$]+)$"),

@@ -17,7 +17,7 @@ from nanobench.scoring.errors.typescript import by_words, diagnostics
 from nanobench.symbols.names import module_name
 
 _QUOTED = r"['\"](?P<symbol>[^'\"]+)['\"]"
-_NAME = r"(?P<symbol>[A-Za-z_$#][\w$]*)"
+_NAME = r"(?<![\w$#])(?P<symbol>(?!\d)[\w$#][\w$]*+)"  # whole, so that a long word is looked at once
 _MODULES = missing(
     rf"Cannot find (?:module|package) {_QUOTED}",
     rf"Failed to resolve import {_QUOTED}",

@@ -163,6 +163,27 @@ def test_long_lines_are_no_trouble(language: str, prefix: str) -> None:
         compiler_errors(language, (prefix + text).encode())
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("language", "begins"),
+    [
+        ("javascript", "TypeError: "),
+        ("typescript", "TypeError: a."),
+        ("java", "Caused by: java.lang.NoSuchMethodError: "),
+        ("java", "java.lang.NoSuchMethodException: "),
+    ],
+)
+def test_an_output_full_of_long_words_is_looked_at_once(language: str, begins: str) -> None:
+    """Each word was tried from each of its letters: four megabytes of them took minutes."""
+    for letter in "a$":
+        compiler_errors(language, f"{begins}{letter * 3900}\n".encode() * 1000)
+
+
+def test_a_name_may_be_of_any_alphabet() -> None:
+    found = error_of("javascript", failure("TypeError", "maße.übrig is not a function"))
+    assert found == Error(kind="missing_symbol", symbol="übrig")
+
+
 def test_go_events_are_unwrapped() -> None:
     event = json.dumps({"Action": "build-output", "ImportPath": "x", "Output": "./a.go:5:2: undefined: Foo\n"})
     assert compiler_errors("go", event.encode()) == (Error(kind="missing_symbol", symbol="Foo"),)
