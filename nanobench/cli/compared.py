@@ -50,8 +50,8 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     for shift in comparison.shift:
         yield _row(f"label {shift.label}", str(shift.before), str(shift.after))
     for change, p in comparison.efficiency:
-        one, other = change.means
-        yield _row(change.figure, str(one), f"{other}: {change.difference}, {change.word(p)}")
+        one, other, more = (figure.text(change.places) for figure in (*change.means, change.difference))
+        yield _row(change.figure, one, f"{other}: {more}, {change.word(p)}")
     yield from _aside(found.aside)
 
 
@@ -151,9 +151,9 @@ def _change(change: Change, p: float) -> dict[str, Any]:
     before, after = change.means
     return {
         "figure": change.figure,
-        "before": before.document(),
-        "after": after.document(),
-        "difference": change.difference.document(),
+        "before": before.document(change.places),
+        "after": after.document(change.places),
+        "difference": change.difference.document(change.places),
         "p_corrected": p_value(p),
         "verdict": change.word(p),
     }

@@ -10,7 +10,7 @@ from nanobench.model.result import CellResult
 from nanobench.scoring.efficiency import FIGURES, REPEATS, spread
 from nanobench.scoring.statistics.paired import PairedTest, paired_test
 from nanobench.scoring.statistics.power import significant
-from nanobench.scoring.statistics.quantities import Difference, Mean
+from nanobench.scoring.statistics.quantities import PLACES, Difference, Mean
 from nanobench.scoring.statistics.resampling import mean, paired_difference
 from nanobench.scoring.tally import by_task
 from nanobench.scoring.verdict import Word
@@ -23,6 +23,11 @@ class Change:
     figure: str
     before: dict[str, float]
     after: dict[str, float]
+
+    @property
+    def places(self) -> int:
+        """Decimal places that tell it: a run may cost less than a thousandth of a dollar."""
+        return 6 if self.figure == "cost" else PLACES
 
     @property
     def means(self) -> tuple[Mean, Mean]:

@@ -188,3 +188,17 @@ def test_a_real_run_against_itself_claims_nothing(nanobench: Make, repository: P
     assert (found["flips"], found["set_aside"]) == ([], {})
     runs = {"fixture-create-file": {"passed": 2, "n": 2, "first": True}}
     assert found["before"]["tasks"] == found["after"]["tasks"] == runs
+
+
+def test_what_costs_less_than_a_thousandth_of_a_dollar_is_not_said_to_cost_nothing(
+    nanobench: Any, publish: Publish, repeats: Make
+) -> None:
+    def run(name: str, cost: str) -> Path:
+        return publish(name, [evolve(r, cost=cost) for n in range(6) for r in repeats(f"t{n}", "11111")])
+
+    before, after = run("a", "0.0002"), run("b", "0.00045")
+    said = next(line for line in nanobench("compare", before, after).out.splitlines() if "cost" in line)
+    assert "0.000200 [" in said and "0.000450 [" in said and "+0.000250 [" in said
+    (comparison,) = nanobench("compare", before, after, "--json").document["comparisons"]
+    (cost,) = [change for change in comparison["efficiency"] if change["figure"] == "cost"]
+    assert cost["difference"]["value"] == "0.000250" and cost["before"]["value"] == "0.000200"

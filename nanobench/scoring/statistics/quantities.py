@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any
@@ -12,6 +11,9 @@ from attrs import Factory, field, frozen
 
 CONFIDENCE = 0.95
 """Of every interval: :data:`nanobench.scoring.statistics.power.ALPHA` is what it leaves."""
+
+PLACES = 3
+"""Decimal places of a figure that does not ask for more."""
 
 _NOISE = 9
 """Decimal places that are kept before rounding for print: what lies behind them differs between processors."""
@@ -28,9 +30,9 @@ class Interval:
         """Do the two have a point in common?"""
         return self.low <= other.high and other.low <= self.high
 
-    def document(self) -> list[str]:
+    def document(self, places: int = PLACES) -> list[str]:
         """Both ends, as decimal text."""
-        return [decimal(self.low), decimal(self.high)]
+        return [decimal(self.low, places), decimal(self.high, places)]
 
 
 @lru_cache(maxsize=10_000)
@@ -78,27 +80,32 @@ class Mean:
     interval: Interval | None
 
     def __str__(self) -> str:
-        return self._text(decimal)
+        return self.text()
 
-    def document(self) -> dict[str, Any]:
+    def text(self, places: int = PLACES) -> str:
+        """Value, interval and n, of so many places."""
+        ends = [self._number(end, places) for end in _ends(self.interval)] if self.interval else ["no interval"]
+        return f"{self._number(self.value, places)} [{', '.join(ends)}] (n = {self.n})"
+
+    def document(self, places: int = PLACES) -> dict[str, Any]:
         """For ``--json``: numbers as decimal text."""
-        interval = self.interval.document() if self.interval else None
-        return {"value": decimal(self.value), "n": self.n, "interval": interval}
+        interval = self.interval.document(places) if self.interval else None
+        return {"value": decimal(self.value, places), "n": self.n, "interval": interval}
 
-    def _text(self, number: Callable[[float], str]) -> str:
-        ends = ", ".join(map(number, _ends(self.interval))) if self.interval else "no interval"
-        return f"{number(self.value)} [{ends}] (n = {self.n})"
+    def _number(self, value: float, places: int) -> str:
+        return decimal(value, places)
 
 
 @frozen
 class Difference(Mean):
     """A mean of paired differences, after less before: its text has a sign."""
 
-    def __str__(self) -> str:
-        return self._text(_signed)
+    def _number(self, value: float, places: int) -> str:
+        text = decimal(value, places)
+        return text if text.startswith("-") or not float(text) else f"+{text}"
 
 
-def decimal(value: float, places: int = 3) -> str:
+def decimal(value: float, places: int = PLACES) -> str:
     """A number as text: the same on every machine, and never ``-0``."""
     exact = Decimal(repr(round(value, _NOISE)))
     return str(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP) + 0)
@@ -107,11 +114,6 @@ def decimal(value: float, places: int = 3) -> str:
 def p_value(p: float) -> str:
     """A p as text: four places, or that it is smaller than they can say."""
     return decimal(p, 4) if p >= 0.00005 else "< 0.0001"
-
-
-def _signed(value: float) -> str:
-    text = decimal(value)
-    return text if text.startswith("-") or not float(text) else f"+{text}"
 
 
 def _ends(interval: Interval) -> tuple[float, float]:
