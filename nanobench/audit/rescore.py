@@ -12,6 +12,7 @@ from nanobench.gateway.summary import Summary, summarise
 from nanobench.gateway.upstream import Pins
 from nanobench.harness.contract import Contract
 from nanobench.harness.ending import ending
+from nanobench.harness.setting import setting_sha256
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Attempt, Cause, CellResult, ProviderFacts, RunManifest, Score
 from nanobench.sandbox.interface import Ended, Finished
@@ -36,6 +37,8 @@ def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles,
     asked, pins = Asked(run, result.cell), Pins.of(provider.arm, result.cell)
     summary = summarise(asked.passing(raw.exchanges), pins)
     yield from asked.problems()
+    if result.setting not in (None, setting_sha256(provider, run.profile_of(result.cell))):
+        yield "setting: the cell was run with another provider or profile than the run's of these names"
     yield from _model_usage(result, provider, summary)
     yield from _differ("seed", result.seed, pins.seed)
     yield from _differ("sampling_pinned", result.sampling_pinned, summary.sampling_pinned)
@@ -56,7 +59,7 @@ def rescore(result: CellResult, lock: TaskLock, run: RunManifest, raw: RawFiles,
     graded = graded_run(result, lock, raw, scored, contract)
     yield from _differ("failure", result.failure, graded and label_of(graded))
     yield from _tampering(result, raw)
-    _raise_unshown(result, possible)
+    _raise_unshown(result, possible, scripted=provider.kind == "scripted")
 
 
 def _model_usage(result: CellResult, provider: ProviderFacts, summary: Summary) -> Iterator[str]:
@@ -69,10 +72,13 @@ def _model_usage(result: CellResult, provider: ProviderFacts, summary: Summary) 
     yield from _differ("no_model_usage", result.no_model_usage, unreal)
 
 
-# What the sandbox or the grader told, of which no raw file of the agent's knows. All but the grader's are scored, and
-# its failure is seen again when the patch is tested.
+# What the sandbox or the grader told, of which no raw file of the agent's knows. All but two are scored: the grader's
+# failure is seen again when the patch is tested, and how busy a machine was stays an open question.
 _UNTOLD = frozenset(
-    (Cause.TIME_LIMIT, Cause.MEMORY, Cause.DISK, Cause.FORWARDER, Cause.GRADER, Cause.GRADER_TAMPERED)
+    (
+        *(Cause.TIME_LIMIT, Cause.MEMORY, Cause.DISK, Cause.FORWARDER),
+        *(Cause.GRADER, Cause.GRADER_TAMPERED, Cause.STARVED),
+    )
 )
 _EXIT_CODES = (0, 1, 2, 127, 137)
 
@@ -96,11 +102,13 @@ def _against_files(cause: Cause, possible: frozenset[Cause], raw: RawFiles, summ
         yield "patch: something was changed, the transcript shows no request"
 
 
-def _raise_unshown(result: CellResult, possible: frozenset[Cause]) -> None:
+def _raise_unshown(result: CellResult, possible: frozenset[Cause], *, scripted: bool) -> None:
     """An engine that fails leaves nothing, nor does a cell that was not run; a contract may be broken by the exit
-    code alone."""
+    code alone; and nothing of a machine's load is left. Whether a script had a part is seen in the task."""
     cause = result.cause
-    if cause in (Cause.ENGINE, Cause.CONTRACT, Cause.NOT_RUN) and cause in possible and len(possible) > 1:
+    told = len(possible) == 1 or (cause is Cause.NOT_RUN and scripted)
+    untold = cause in (Cause.ENGINE, Cause.CONTRACT, Cause.NOT_RUN) and cause in possible and not told
+    if untold or cause is Cause.STARVED:
         raise CannotTell(
             "NB_CAUSE_UNSHOWN",
             f"published as ended with {cause}, which its raw files cannot show",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from nanobench.audit.derive import locks_of
+from nanobench.audit.guidance import guidance
+from nanobench.audit.misfit import misfit
 from nanobench.audit.published import online_for
 from nanobench.audit.raw import contract_for, graded_run, raw_files, record_of, said_in
 from nanobench.bundle.read import Bundle
 from nanobench.ecosystems.online import Online
-from nanobench.errors import NanobenchError, Refused
+from nanobench.errors import CannotTell, NanobenchError, Refused
 from nanobench.formats.documents import dump_json
 from nanobench.grading.landmarks import landmarks_of
 from nanobench.grading.locked import LockedArena, locked_arena
+from nanobench.grading.rehearsal import scene_of
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import fair_trial, try_patch
 from nanobench.image.workbench import Workbench
@@ -28,30 +31,58 @@ from nanobench.scoring.labels import label_of
 def retest(
     bundle: Bundle, project: Project | None, *, online: Online | None, bench: Workbench
 ) -> Iterator[str | NanobenchError]:
-    """Every published outcome and label that the patch does not have here."""
+    """Every published outcome and label that the patch does not have here; every script that was kept from a part
+    that it has; every prompt with or without the project's AGENTS.md that the run's profile has otherwise."""
     for task in bundle.tasks:
         lock = bundle.task_lock(task).value
         trusted = online_for(bundle, task, project, online)
         place = locked_arena(locks_of(bundle, lock, project), online=trusted, bench=bench)
-        landmarks = landmarks_of(place, lock)
-        seen: dict[tuple[str, str | None], Grading] = {}
+        again = _Task(bundle=bundle, lock=lock, place=place, landmarks=landmarks_of(place, lock), bench=bench)
         for result in bundle.results(task):
-            outcomes, patch, report = result.blobs.outcomes, result.blobs.patch, result.blobs.report
-            if outcomes is None and result.cause is not Cause.GRADER:
-                continue
-            bench.say(f"testing the patch again: {result.cell.id}")
-            if outcomes is None:
-                yield from _gradable(result.cell.id, place, bundle.blob(patch), bench)
-                continue
-            said = None
-            if report and place.arena.answer:
-                said = said_in(result.cause, bundle.blob(report), contract_for(bundle, result))
-            if (patch, said) not in seen:
-                with bench.store.scratch("retest") as scratch:
-                    seen[patch, said] = try_patch(place.arena, bundle.blob(patch), said=said, scratch=scratch).grading
-            published = record_of(result, bundle.blob(outcomes))
-            yield from _unlike(result.cell.id, lock, published, seen[patch, said].record)
-            yield from _labelled_otherwise(bundle, result, lock, landmarks, seen[patch, said])
+            yield from again.cell(result)
+
+
+@frozen(kw_only=True)
+class _Task:
+    """A task's arena, and what each patch with each final text came to."""
+
+    bundle: Bundle
+    lock: TaskLock
+    place: LockedArena
+    landmarks: Landmarks
+    bench: Workbench
+    _seen: dict[tuple[str, str | None], Grading] = field(factory=dict, init=False)
+
+    def cell(self, result: CellResult) -> Iterator[str | NanobenchError]:
+        """What is otherwise here than one result says."""
+        bundle, cell, patch = self.bundle, result.cell, result.blobs.patch
+        yield from guidance(bundle.run, cell, raw_files(bundle, result).exchanges, self.place.image.workspace)
+        if result.cause is Cause.NOT_RUN:
+            yield from misfit(bundle.run, result, scene_of(self.place, self.lock, bench=self.bench))
+        elif result.blobs.outcomes is not None:
+            yield from self._compared(result, self._graded(result), bundle.blob(result.blobs.outcomes))
+        elif result.cause is Cause.GRADER:
+            self.bench.say(f"testing the patch again: {cell.id}")
+            yield from _gradable(cell.id, self.place, bundle.blob(patch), self.bench)
+
+    def _graded(self, result: CellResult) -> Grading:
+        self.bench.say(f"testing the patch again: {result.cell.id}")
+        bundle, arena, report, said = self.bundle, self.place.arena, result.blobs.report, None
+        if report and arena.answer:
+            said = said_in(result.cause, bundle.blob(report), contract_for(bundle, result))
+        key = (result.blobs.patch, said)
+        if key not in self._seen:
+            with self.bench.store.scratch("retest") as scratch:
+                self._seen[key] = try_patch(arena, bundle.blob(key[0]), said=said, scratch=scratch).grading
+        return self._seen[key]
+
+    def _compared(self, result: CellResult, found: Grading, outcomes: bytes) -> Iterator[str | NanobenchError]:
+        if found.starved:
+            hint = "verify again when the machine has less to do"
+            yield CannotTell("NB_STARVED", "; ".join(found.starved), where=result.cell.id, hint=hint)
+            return
+        yield from _unlike(result.cell.id, self.lock, record_of(result, outcomes), found.record)
+        yield from _labelled_otherwise(self.bundle, result, self.lock, self.landmarks, found)
 
 
 def _gradable(cell: str, place: LockedArena, patch: bytes, bench: Workbench) -> Iterator[str]:

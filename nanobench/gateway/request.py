@@ -7,7 +7,7 @@ import json
 from attrs import frozen
 
 from nanobench.formats.json import foreign
-from nanobench.gateway.answer import ApiError, object_in, objects_in, text_in
+from nanobench.gateway.answer import ApiError, object_in, objects_in, text_in, texts_in
 from nanobench.gateway.exchange import Fault
 from nanobench.gateway.upstream import Pins
 from nanobench.model.fields import Document
@@ -30,6 +30,13 @@ class ChatRequest:
         tools = objects_in(self.body.get("tools"))
         found = (text_in((object_in(tool.get("function")) or tool).get("name")) for tool in tools)
         return tuple(name for name in found if name)
+
+    @property
+    def system(self) -> str:
+        """The prompt before the conversation, in either wire's form."""
+        messages = objects_in(self.body.get("messages"))
+        parts = (self.body.get("system"), *(m.get("content") for m in messages if m.get("role") == "system"))
+        return "\n".join(map(texts_in, parts))
 
 
 def read_request(data: bytes) -> ChatRequest | None:

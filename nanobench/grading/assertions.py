@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
-from nanobench.grading.suites import Grader, Grading
+from nanobench.grading.suites import Grader, Grading, starved_in
 from nanobench.model.fixture import AnswerAssertion, Assertion, ExitAssertion, FileAssertion, UnchangedAssertion
 from nanobench.model.result import GradingRecord, Outcome, SuiteEnd
 from nanobench.sandbox.interface import Ended
@@ -38,6 +38,7 @@ def assert_all(assertions: Iterable[Assertion], claim: Claim, grader: Grader, wo
     outcomes: dict[str, Outcome] = {}
     ends: list[SuiteEnd] = []
     outputs: list[bytes] = []
+    starved: list[str] = []
     for assertion in assertions:
         if isinstance(assertion, AnswerAssertion):
             held = claim.answer is not None and heard(claim.said or "") == claim.answer
@@ -46,12 +47,13 @@ def assert_all(assertions: Iterable[Assertion], claim: Claim, grader: Grader, wo
         elif isinstance(assertion, FileAssertion) and _through_a_link(workspace, assertion.path):
             held = False
         else:
-            held, end, output = _tried(_command(assertion), grader, workspace)
-            ends.append(end)
-            outputs.append(output)
+            held, tried = _tried(_command(assertion), grader, workspace)
+            ends += tried.record.suite
+            outputs.append(tried.output)
+            starved += tried.starved
         outcomes[f"{assertion.name}|{assertion.type}"] = Outcome.PASSED if held else Outcome.FAILED
     record = GradingRecord(schema=1, suite=tuple(ends), outcomes=outcomes)
-    return Grading(record=record, failures={}, output=b"".join(outputs))
+    return Grading(record=record, failures={}, output=b"".join(outputs), starved=tuple(starved))
 
 
 def _through_a_link(workspace: Path, path: str) -> bool:
@@ -68,8 +70,10 @@ def _command(assertion: ExitAssertion | FileAssertion) -> ExitAssertion:
     return ExitAssertion(type="exit", name=assertion.name, command=command)
 
 
-def _tried(asserted: ExitAssertion, grader: Grader, workspace: Path) -> tuple[bool, SuiteEnd, bytes]:
+def _tried(asserted: ExitAssertion, grader: Grader, workspace: Path) -> tuple[bool, Grading]:
     finished, output = grader.command(workspace, asserted.command, name=asserted.name, seconds=asserted.seconds)
     whole = finished.ended is Ended.EXITED
     end = SuiteEnd(name=asserted.name, exit_code=finished.exit_code, ended=finished.ended.value, complete=whole)
-    return whole and finished.exit_code == asserted.code, end, output
+    record = GradingRecord(schema=1, suite=(end,), outcomes={})
+    tried = Grading(record=record, failures={}, output=output, starved=starved_in(asserted.name, finished))
+    return whole and finished.exit_code == asserted.code, tried

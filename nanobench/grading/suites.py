@@ -34,11 +34,13 @@ FORMATS: dict[str, ReportFormat] = {
 @frozen(kw_only=True)
 class Grading:
     """``record`` is what is kept as the blob of outcomes, the same for the same behaviour; ``failures`` (by
-    ``suite|node id``) and ``output`` (what the commands printed) are evidence and may differ from run to run."""
+    ``suite|node id``) and ``output`` (what the commands printed) are evidence and may differ from run to run.
+    ``starved``: the suites whose time was up because the machine was busy, and how busy: then nothing is scored."""
 
     record: GradingRecord
     failures: dict[str, Failure]
     output: bytes
+    starved: tuple[str, ...] = ()
 
     @property
     def outcomes(self) -> dict[str, Outcome]:
@@ -57,7 +59,12 @@ class Grading:
             suite=(*self.record.suite, *other.record.suite),
             outcomes=self.outcomes | other.outcomes,
         )
-        return Grading(record=record, failures=self.failures | other.failures, output=self.output + other.output)
+        return Grading(
+            record=record,
+            failures=self.failures | other.failures,
+            output=self.output + other.output,
+            starved=self.starved + other.starved,
+        )
 
 
 @frozen(kw_only=True)
@@ -95,6 +102,7 @@ class Grader:
             ),
             failures={f"{suite.name}|{test}": failure for test, failure in agreed.report.failures.items()},
             output=canaries.hidden(output),
+            starved=starved_in(suite.name, finished),
         )
 
     def command(self, workspace: Path, argv: tuple[str, ...], *, name: str, seconds: int) -> tuple[Finished, bytes]:
@@ -143,6 +151,11 @@ class Grader:
             mounts=(Mount(source=workspace, target=WORKSPACE, writable=True), *self.mounts),
             phase=f"tests:{name}",
         )
+
+
+def starved_in(name: str, finished: Finished) -> tuple[str, ...]:
+    """The words for :attr:`Grading.starved` about the command of this name, if it was."""
+    return (f"{name}: {finished.starved}",) if finished.starved else ()
 
 
 def _end(suite: Suite, finished: Finished, agreed: Agreed) -> SuiteEnd:

@@ -104,6 +104,18 @@ def fair_trial(arena: Arena, patch: bytes, *, said: str | None = None, scratch: 
     return trial
 
 
+def timely(trial: Trial) -> Trial:
+    """The same trial, if what came of it is the patch's doing.
+
+    Raises:
+        MachineFailure: ``NB_STARVED`` when a suite's time was up because the machine was busy.
+    """
+    if trial.grading.starved:
+        message = "; ".join(trial.grading.starved)
+        raise MachineFailure("NB_STARVED", message, where="tests", hint="try again when the machine has less to do")
+    return trial
+
+
 def fresh_workspace(pristine: Path, destination: Path) -> Path:
     """A copy of the pristine workspace, owners, times and links as they are; sharing blocks where the disk can.
 

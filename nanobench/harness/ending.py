@@ -46,21 +46,22 @@ class Ending:
 def ending(finished: Finished, *, contract: Contract, stdout: bytes, stderr: bytes, summary: Summary) -> Ending:
     """The one cause of the end.
 
-    A limit of the sandbox comes before everything; a report that breaks the contract before what the wire says. A
-    report of success is believed, unless a budget was spent or the turn cap reached: after a provider's error there
-    is no report, and what the wire saw besides may be requests that the agent's commands sent.
+    A limit of the sandbox comes before everything (time that was up because the machine was busy is the machine's);
+    a report that breaks the contract before what the wire says. A report of success is believed, unless a budget was
+    spent or the turn cap reached: after a provider's error there is no report, and what the wire saw besides may be
+    requests that the agent's commands sent.
 
     A broken report is the contract's only while no tool has run. After that, or where it is not known, the agent's
     commands could have written into it, and an agent must not be able to leave the denominator so.
     """
-    stopped = _STOPPED.get(finished.ended)
+    stopped = Cause.STARVED if finished.starved else _STOPPED.get(finished.ended)
     try:
         report = contract.parse(stdout)
     except Refused as error:
-        words = "; ".join((error.message, *error.details))
+        words = finished.starved or "; ".join((error.message, *error.details))
         return _ending(stopped or _broken(summary), words)
     if stopped is not None:
-        return _ending(stopped, f"the sandbox was stopped: {finished.ended}", report)
+        return _ending(stopped, finished.starved or f"the sandbox was stopped: {finished.ended}", report)
     if report is None:
         cause, words = _silent(finished, stderr, summary)
         return _ending(cause, words)

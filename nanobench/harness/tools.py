@@ -13,7 +13,8 @@ _MINIMAL = frozenset(
         *("find_files", "search_file_contents", "list_directory", "agent"),
     )
 )
-_RELEASES = ("nanocoder-1.29.0", "nanocoder-1.30.0")
+RELEASES = ("nanocoder-1.29.0", "nanocoder-1.30.0")
+"""Names of harness locks whose ways are known here."""
 
 
 def unlike(
@@ -26,7 +27,7 @@ def unlike(
     """
     if shown := sorted(set(offered) & set(disabled)):
         yield f"disabled_tools: published {', '.join(shown)}, the transcript offers it"
-    if harness in _RELEASES and not _fits(profile, _offering(offered), disabled):
+    if harness in RELEASES and not _fits(profile, _offering(offered), disabled):
         yield f"tool_profile: published {profile}, the transcript offers that of {_offering(offered)}"
 
 

@@ -60,6 +60,7 @@ class Cause(StrEnum):
     MEMORY = "memory"
     DISK = "disk"
     ENGINE = "engine"
+    STARVED = "starved"
     CONTRACT = "contract"
     AGENT_ERROR = "agent_error"
     GRADER = "grader"
@@ -206,6 +207,7 @@ class CellResult:
     engine could only watch, not enforce, on the machine of the run.
     ``sampling_pinned``: every answer was sampled with the arm's temperature and this ``seed``. Where not, the run is
     not deterministic.
+    ``setting``: the sha256 of the provider's facts and the profile that the cell was run with.
     ``served``: who answered. ``cost``: US dollars of the attempt that stands, at the prices of the run; absent is
     unknown. ``no_model_usage`` marks a scored cell of a real provider of which no answer told a token that a model
     made.
@@ -217,6 +219,7 @@ class CellResult:
     image_manifest: Digest = text(DIGEST)
     harness_sha256: str = text(SHA256)
     nanocoder: str = text()
+    setting: str | None = optional_text(SHA256)
     engine: str = text(IDENTIFIER)
     cause: Cause
     attempts: tuple[Attempt, ...] = field(metadata={"min_items": 1})

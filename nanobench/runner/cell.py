@@ -13,6 +13,7 @@ from nanobench.formats.documents import dump_json
 from nanobench.gateway.budget import Budget
 from nanobench.gateway.price import cost_of
 from nanobench.gateway.upstream import Pins
+from nanobench.grading.rehearsal import scene_of
 from nanobench.grading.suites import Grading
 from nanobench.grading.trial import fair_trial, fresh_workspace
 from nanobench.harness.ending import said_at
@@ -23,7 +24,6 @@ from nanobench.image.workbench import Workbench
 from nanobench.model.profile import Profile
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, Score, Usage
 from nanobench.runner.providers import Provider
-from nanobench.runner.rehearsal import scene_of
 from nanobench.runner.stage import Stage
 from nanobench.scoring.causes import no_model_usage, policy
 from nanobench.scoring.labels import GradedRun, failure_record, label_of
@@ -53,7 +53,8 @@ def attempt_cell(
         workspace = fresh_workspace(stage.place.image.workspace, scratch / "workspace")
         bench.engine.own(workspace)  # the store may be one that another user filled
         arm = provider.facts.arm
-        with provider.upstream(scene_of(stage, bench), cell.model) as upstream:
+        scene = scene_of(stage.place, stage.locked.task.value, bench=bench)
+        with provider.upstream(scene, cell.model) as upstream:
             call = invocation(
                 _prompt(stage, cell),
                 provider=cell.provider,
@@ -109,6 +110,8 @@ def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path)
     if grading.disagreements:
         words = "; ".join(grading.disagreements)
         run = _Run(cause=Cause.GRADER_TAMPERED, detail=f"{words} (the agent: {run.cause} {run.detail})")
+    elif grading.starved:
+        return evolve(run, cause=Cause.STARVED, detail="; ".join(grading.starved))
     return evolve(run, grading=grading, graded=_graded(stage, cell, session, run.cause, grading))
 
 

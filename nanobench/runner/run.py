@@ -15,6 +15,7 @@ from nanobench.bundle.write import blobs_of, write_bundle
 from nanobench.errors import MachineFailure, Refused
 from nanobench.formats.documents import dump_lock
 from nanobench.gateway.budget import Budget, Purse
+from nanobench.harness.setting import setting_sha256
 from nanobench.image.workbench import Workbench
 from nanobench.model.fields import Digest
 from nanobench.model.result import Attempt, Cause, Cell, CellResult
@@ -25,6 +26,9 @@ from nanobench.runner.providers import Provider
 from nanobench.runner.stage import Stage
 from nanobench.runner.state import RunState
 from nanobench.scoring.causes import policy
+
+_CAUSES = {"NB_INTERRUPTED": Cause.INTERRUPTED, "NB_STARVED": Cause.STARVED}
+"""By the code of a machine's failure; of all others the engine is to blame."""
 
 
 @frozen(kw_only=True)
@@ -87,7 +91,9 @@ class Run:
                 break
             self.state.record_attempt(cell, attempt)
             self.bench.say(f"{cell.id}: {attempt.cause.value} ({attempt.detail}); trying again")
-        result = evolve(result, attempts=(*self.state.attempts(cell), attempt))
+        run = self.state.manifest
+        setting = setting_sha256(run.provider_of(cell), run.profile_of(cell))
+        result = evolve(result, attempts=(*self.state.attempts(cell), attempt), setting=setting)
         with self._keeping:
             self.bench.store.register_root(self.state.folder, self._kept(result))
             self.state.finish(result)
@@ -117,7 +123,7 @@ class Run:
                 raise
             return failed(Cause.NOT_RUN, error.message)
         except MachineFailure as error:
-            return failed(Cause.INTERRUPTED if error.code == "NB_INTERRUPTED" else Cause.ENGINE, str(error))
+            return failed(_CAUSES.get(error.code, Cause.ENGINE), str(error))
 
     def _budget(self, cell: Cell) -> Budget:
         run = self.state.manifest

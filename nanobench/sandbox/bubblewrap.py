@@ -47,7 +47,7 @@ class Bubblewrap:
         with outputs(request, self._uid) as files, self._cpus.take(request.limits.cpus) as cpus:
             asked = self._asked(request, sorted(cpus))
             with launcher(asked, stdout=files.stdout, stderr=files.stderr) as started:
-                return self._follow(request, started, files)
+                return self._follow(request, started, files, cpus)
 
     def own(self, path: Path) -> None:
         """Give the tree to the sandbox's user; an ordinary user is that user already."""
@@ -83,11 +83,11 @@ class Bubblewrap:
             "arguments": inside.arguments,
         }
 
-    def _follow(self, request: Request, started: Launcher, files: Outputs) -> Finished:
+    def _follow(self, request: Request, started: Launcher, files: Outputs, cpus: frozenset[int]) -> Finished:
         message = started.hear(START_SECONDS) or {"error": f"it was not there after {START_SECONDS} seconds"}
         if "pid" not in message:
             raise _failure(request, message)
-        with closing(Watch(request, message["pid"], files)) as watch:
+        with closing(Watch(request, message["pid"], files, cpus)) as watch:
             stopped = None
             while (end := started.hear(watch.pause)) is None and stopped is None:
                 stopped = Ended.INTERRUPTED if self._stopped else watch.look()
@@ -102,10 +102,12 @@ class Bubblewrap:
         if "error" in end or not (end["started"] or end["killed"]):
             exit_code = _command_fault(request, end)
         reason = stopped if end["killed"] else watch.last()
+        wall_ms = watch.wall_ms
         return Finished(
             exit_code=exit_code,
             ended=reason or Ended.EXITED,
-            wall_ms=watch.wall_ms,
+            starved=watch.starved() if reason is Ended.TIME else None,
+            wall_ms=wall_ms,
             cpu_ms=max(end["cpu_ms"], watch.cpu_ms),
             peak_mib=max(end["peak_kib"] // 1024, watch.peak // MIB),
             weak=self._weak,

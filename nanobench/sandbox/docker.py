@@ -63,8 +63,12 @@ class Docker:
             raise _failure(request, f"the image has no {target} to mount on")
         uid = SANDBOX_UID if os.geteuid() == 0 else None
         try:
-            with outputs(request, uid) as files, self._box(request) as box:
-                return self._follow(request, box, files)
+            with (
+                outputs(request, uid) as files,
+                self._cpus.take(request.limits.cpus) as cpus,
+                self._box(request, cpus) as box,
+            ):
+                return self._follow(request, box, files, cpus)
         except (DockerException, RequestException) as error:
             raise _failure(request, f"the Docker daemon said: {_words(error)}") from error
 
@@ -107,17 +111,16 @@ class Docker:
         return () if self._daemon.problems(os.geteuid()) else question(self._daemon.connect().api)
 
     @contextmanager
-    def _box(self, request: Request) -> Iterator[Container]:
+    def _box(self, request: Request, cpus: frozenset[int]) -> Iterator[Container]:
         """A container of the request's image, CPUs and mounts, in which nothing runs yet."""
         labels = {LABEL: "sandbox", OWNER: this_process(), f"{LABEL}.phase": request.phase}
         daemon = self._daemon.connect()
         with ExitStack() as stack:
             image = stack.enter_context(daemon.images.image(request.layers))
-            cpus = stack.enter_context(self._cpus.take(request.limits.cpus))
             document = container_document(request, image, cpus=cpus, labels=labels)
             yield stack.enter_context(container(daemon.api, self._daemon.address, document))
 
-    def _follow(self, request: Request, box: Container, files: Outputs) -> Finished:
+    def _follow(self, request: Request, box: Container, files: Outputs, cpus: frozenset[int]) -> Finished:
         account = Account(box.pid)
         with closing(box.begin(command(request))) as stream:
             word = _first_word(stream)
@@ -127,7 +130,7 @@ class Docker:
                 )
             if word != READY:
                 raise _failure(request, stream.said or f"it was not there after {START_SECONDS} seconds")
-            with closing(Watch(request, box.pid, files)) as watch:
+            with closing(Watch(request, box.pid, files, cpus)) as watch:
                 stopped = None
                 while not (ended := stream.ended(watch.pause)) and stopped is None:
                     stopped = self._look(watch, account)
@@ -146,11 +149,12 @@ class Docker:
         return Ended.MEMORY if account.killed else watch.last() or Ended.EXITED
 
     def _finished(self, request: Request, code: int, watch: Watch, account: Account, ended: Ended) -> Finished:
-        peak = watch.peak >> 20
+        peak, wall_ms = watch.peak >> 20, watch.wall_ms
         return Finished(
             exit_code=code,
             ended=ended,
-            wall_ms=watch.wall_ms,
+            starved=watch.starved() if ended is Ended.TIME else None,
+            wall_ms=wall_ms,
             cpu_ms=watch.cpu_ms if account.cpu_ms is None else account.cpu_ms,
             peak_mib=max(peak, request.limits.memory_mib) if account.killed else peak,
             weak=self._daemon.connect().weak,

@@ -96,6 +96,7 @@ class Finished:
 
     ``exit_code`` is 128+n for signal n, 127 for a command (or directory to run it in) that is not there, 126 for one
     that may not be run. ``weak`` names every limit that this engine could only watch, not enforce, on this machine.
+    ``starved``: why it is the machine's doing that the time was up (:mod:`.contention`), in words with numbers.
     """
 
     exit_code: int
@@ -104,6 +105,7 @@ class Finished:
     cpu_ms: int | None = None
     peak_mib: int | None = None
     weak: tuple[str, ...] = ()
+    starved: str | None = None
 
 
 class Engine(Protocol):

@@ -12,7 +12,9 @@ from pathlib import Path
 from attrs import frozen
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
+TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
+"""Milliseconds of a tick, in which the kernel counts CPU time."""
+
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PATH = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _INODE = 1024  # bytes of kernel memory that a file in memory costs, however empty
@@ -20,11 +22,14 @@ _INODE = 1024  # bytes of kernel memory that a file in memory costs, however emp
 
 @frozen(kw_only=True)
 class Load:
-    """Resident bytes (shared pages once for each process), bytes of file systems in memory, CPU milliseconds."""
+    """Resident bytes (shared pages once for each process), bytes of file systems in memory, CPU milliseconds and
+    those of them in user mode; ``ready``: a process runs or waits for a CPU."""
 
-    resident: int
-    files: int
-    cpu_ms: int
+    resident: int = 0
+    files: int = 0
+    cpu_ms: int = 0
+    user_ms: int = 0
+    ready: bool = False
 
 
 class Processes:
@@ -49,13 +54,22 @@ class Processes:
         """What they use now; None while the sandbox cannot be looked into (it has just begun, or ended)."""
         if self._proc is None and not self._enter():
             return None
-        resident = ticks = 0
+        resident = user = system = 0
+        ready = False
         for text in self._each("stat"):
             fields = text.rpartition(b")")[2].split()
-            ticks += sum(map(int, fields[11:15]))  # own and reaped children's, user and system
+            user += int(fields[11]) + int(fields[13])  # own and reaped children's
+            system += int(fields[12]) + int(fields[14])
+            ready = ready or fields[0] == b"R"
             resident += int(fields[21])
         files = sum(map(_in_memory, self._files))
-        return Load(resident=resident * _PAGE, files=files, cpu_ms=round(ticks * _TICK_MS))
+        return Load(
+            resident=resident * _PAGE,
+            files=files,
+            cpu_ms=round((user + system) * TICK_MS),
+            user_ms=round(user * TICK_MS),
+            ready=ready,
+        )
 
     def proportional(self, files: int) -> int:
         """Bytes of memory that the kernel could not drop, shared pages divided among those who share them. Slow.

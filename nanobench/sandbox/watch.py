@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from time import monotonic
 
+from nanobench.sandbox.contention import starved
 from nanobench.sandbox.disk import Disk
 from nanobench.sandbox.inside import MIB
 from nanobench.sandbox.interface import Ended, Request, memory_mounts
+from nanobench.sandbox.neighbours import Neighbours
 from nanobench.sandbox.output import Outputs
 from nanobench.sandbox.processes import Load, Processes
 
@@ -18,11 +21,12 @@ LAST = 60.0  # seconds that the last look may take: nothing runs any more, and a
 
 
 class Watch:
-    """Looks at one running sandbox. ``pause`` is how long to wait before the next look."""
+    """Looks at one running sandbox on its CPUs. ``pause`` is how long to wait before the next look."""
 
-    def __init__(self, request: Request, pid: int, files: Outputs) -> None:
+    def __init__(self, request: Request, pid: int, files: Outputs, cpus: Collection[int]) -> None:
         self._limits, self._files = request.limits, files
         self._processes = Processes(pid, tuple(memory_mounts(request.limits)))
+        self._neighbours = Neighbours(cpus)
         self._disks = [Disk(mount.source, request.limits.disk_mib) for mount in request.mounts if mount.writable]
         self._began = self._listed = monotonic()
         self._deadline = self._began + request.limits.seconds
@@ -56,10 +60,16 @@ class Watch:
         over = self._files.over() or any(disk.over(monotonic() + LAST) for disk in self._disks)
         return Ended.DISK if over else None
 
+    def starved(self) -> str | None:
+        """Why it is the machine's doing that the command ran into its time limit; to be asked when it is dead."""
+        during = self._neighbours.during(self.wall_ms)
+        return starved(during, self._neighbours.after()) if during.most else None
+
     def _judge(self, now: float) -> Ended | None:
         load = self._processes.load()
         if load:
             self.cpu_ms = max(self.cpu_ms, load.cpu_ms)
+            self._neighbours.note(load)
         if now >= self._deadline:
             return Ended.TIME
         if now - self._listed > UNLINKED_EVERY:

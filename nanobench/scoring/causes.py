@@ -6,6 +6,7 @@ Decisions taken here, where the rules leave room:
   agent's: otherwise a run could leave the denominator by filling its disk. A disk or engine of the *host* that
   fails is :attr:`Cause.ENGINE`.
 * The forwarder runs beside the agent and only something inside can kill it alone: the agent's.
+* A time limit, the agent's or a suite's, that was up while others had most of the machine is the machine's.
 * A rate limit is the provider's and is retried; when it stays, the run is scored and listed apart.
 * A patch that makes the signals of its grading disagree is the agent's: worth nothing, and counted. Where they
   disagree without it too, the grader has failed.
@@ -86,6 +87,7 @@ POLICIES: dict[Cause, Policy] = {
     Cause.PROVIDER_FAILED: _provider(3),
     Cause.WIRE: _provider(3),
     Cause.ENGINE: _infrastructure(2),
+    Cause.STARVED: _infrastructure(2),
     Cause.INTERRUPTED: _infrastructure(2),
     # The agent's report broke its checked-in schema: ours to mend, never a zero score.
     Cause.CONTRACT: _infrastructure(1),

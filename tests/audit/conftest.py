@@ -45,6 +45,11 @@ class Forger:
     def replace(self, result: CellResult) -> None:
         (self.root / cell_name(result.cell.id)).write_bytes(dump_json(result))
 
+    def rename(self, result: CellResult, other: CellResult) -> None:
+        """Another cell's result in the place of one."""
+        (self.root / cell_name(result.cell.id)).unlink()
+        self.replace(other)
+
     def each(self, change: Callable[[CellResult], CellResult]) -> None:
         """Change every result."""
         for result in self.results():

@@ -145,6 +145,23 @@ def test_a_profile_that_was_not_run_is_named(
     assert any(words in reason for reason in look(forger.root)["rescore"].reasons)
 
 
+@pytest.mark.parametrize("change", [{"agents_md": False}, {"context_limit": 101}])
+def test_a_profile_that_says_something_else_of_the_same_transcripts_is_named_too(
+    root: Path, forge: Any, look: Any, change: dict[str, Any]
+) -> None:
+    forger = forge(root)
+    forger.run(lambda run: evolve(run, profiles=(evolve(run.profiles[0], **change), run.profiles[1])))
+    reasons = look(forger.root)["rescore"].reasons
+    assert len([reason for reason in reasons if "usual" in reason and "setting: " in reason]) == 3
+
+
+def test_another_address_of_a_provider_is_named(root: Path, forge: Any, look: Any) -> None:
+    forger = forge(root)
+    forger.run(lambda run: evolve(run, provider=evolve(run.provider, base_url="http://other.example/v1")))
+    reasons = look(forger.root)["rescore"].reasons
+    assert len(reasons) == 2 and all("/nanocoder-" in reason and "setting: " in reason for reason in reasons)
+
+
 def test_a_finished_run_is_not_begun_again_and_it_is_said_how_to_see_it(
     root: Path, nanobench: Any, repository: Project
 ) -> None:

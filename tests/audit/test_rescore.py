@@ -37,9 +37,9 @@ from nanobench.model.result import (
 
 @pytest.fixture
 def cell(nop_bundle: Path, forge: Any) -> Any:
-    """A result of the idle agent, and its raw files; labels are tested elsewhere, and so not there."""
+    """A result of the idle agent, and its raw files; labels and settings are tested elsewhere, and so not there."""
     forger = forge(nop_bundle)
-    result: CellResult = evolve(forger.results()[0], failure=None)
+    result: CellResult = evolve(forger.results()[0], failure=None, setting=None)
     blobs = evolve(result.blobs, failures=None, landmarks=None)
     exchanges: tuple[Exchange, ...] = tuple(read_transcript(forger.root / "blobs/sha256" / blobs.transcript))
     raw = RawFiles.of(blobs, forger.blob, exchanges=exchanges)
@@ -237,8 +237,17 @@ def test_what_the_raw_files_allow_and_cannot_show_is_an_open_question(
     problems: Callable[..., list[str]], cause: Cause
 ) -> None:
     with pytest.raises(CannotTell, match=f"ended with {cause}, which its raw files cannot show") as caught:
-        problems(raw=NOTHING, **SILENT, **ended(cause))
+        problems(raw=NOTHING, kind="openai-compatible", **SILENT, **ended(cause))
     assert caught.value.code == "NB_CAUSE_UNSHOWN"
+
+
+def test_whether_a_script_had_a_part_is_left_to_the_task(problems: Callable[..., list[str]]) -> None:
+    assert problems(raw=NOTHING, **SILENT, **ended(Cause.NOT_RUN)) == []
+
+
+def test_how_busy_a_machine_was_nobody_can_tell_afterwards(problems: Callable[..., list[str]]) -> None:
+    with pytest.raises(CannotTell, match="ended with starved, which its raw files cannot show"):
+        problems(raw={"outcomes": None}, score=None, **ended(Cause.STARVED))
 
 
 @pytest.mark.parametrize(

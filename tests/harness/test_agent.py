@@ -135,7 +135,7 @@ def test_files_of_the_repository_neither_steer_the_agent_nor_show_as_deleted(age
         "NANOCODER_MAX_TURNS=1",
     ]
     system = talk.heard[0][0]["content"]
-    assert "Always use tabs." in system
+    assert system.endswith("\n\nAdditional Context...\n\nAlways use tabs.\n")  # what an auditor looks for
     assert "OBEY THE REPOSITORY" not in system
     assert b"MCP" not in run.stderr
 

@@ -114,6 +114,13 @@ def test_a_limit_of_the_sandbox_is_the_cause_whatever_was_printed(ended: Ended, 
     assert end(stdout, code=137, ended=ended, summary=wire(Cause.RATE_LIMIT)).cause is cause
 
 
+@pytest.mark.parametrize("stdout", [b"", report(), report()[:40]])
+def test_time_that_was_up_because_the_machine_was_busy_is_not_the_agents(stdout: bytes) -> None:
+    finished = evolve(EXITED, exit_code=137, ended=Ended.TIME, starved="others had 92 %")
+    found = ending(finished, contract=CONTRACTS[-1], stdout=stdout, stderr=b"", summary=WELL)
+    assert (found.cause, found.detail) == (Cause.STARVED, "others had 92 %")
+
+
 @pytest.mark.parametrize("stdout", [b"\n", b"{}", report() + b"{}", b"Logs\n" + report(), report(exitCode="0")])
 def test_a_broken_report_is_a_contract_error_even_when_all_else_went_well(stdout: bytes) -> None:
     found = end(stdout, summary=SAID_ONLY)

@@ -14,7 +14,7 @@ from nanobench.gateway.budget import Budget
 from nanobench.gateway.scripted.behaviours import nop
 from nanobench.gateway.scripted.provider import ScriptedProvider
 from nanobench.gateway.upstream import Pins
-from nanobench.grading.trial import fair_trial, fresh_workspace
+from nanobench.grading.trial import Trial, fair_trial, fresh_workspace
 from nanobench.harness.invocation import invocation
 from nanobench.harness.session import Seat, Session, run_agent
 from nanobench.image.workbench import Workbench
@@ -112,6 +112,34 @@ def test_without_a_machine_to_run_on_there_is_no_result(attempt: Any, monkeypatc
     monkeypatch.setattr(module, "fair_trial", broken)
     with pytest.raises(MachineFailure):
         attempt()
+
+
+def test_a_patch_whose_suite_was_starved_is_not_scored_even_where_it_resolves(
+    attempt: Any, stage: Stage, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def starved(*arguments: Any, **options: Any) -> Trial:
+        trial = fair_trial(*arguments, **options)
+        return evolve(trial, grading=evolve(trial.grading, starved=("py: others had 92 %", "ts: others had 93 %")))
+
+    monkeypatch.setattr(module, "fair_trial", starved)
+    golden = stage.place.change.golden
+    result = attempt(patch=golden)
+    assert (result.cause, result.score, result.failure, result.blobs.outcomes) == (Cause.STARVED, None, None, None)
+    assert result.attempts[0].detail == "py: others had 92 %; ts: others had 93 %"
+    assert bench.store.read(Digest(f"sha256:{result.blobs.patch}")) == golden
+    assert policy(result.cause).denominator == "infrastructure"
+
+
+def test_a_patch_that_makes_the_signals_disagree_does_not_hide_it_by_its_load(
+    attempt: Any, edited: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def starved(*arguments: Any, **options: Any) -> Trial:
+        trial = fair_trial(*arguments, **options)
+        return evolve(trial, grading=evolve(trial.grading, starved=("py: others had 92 %",)))
+
+    monkeypatch.setattr(module, "fair_trial", starved)
+    patch = edited("unidiff/patch.py", "\nclass Line", "\nimport os; os._exit(0)\nclass Line")
+    assert attempt(patch=patch).cause is Cause.GRADER_TAMPERED
 
 
 def test_a_patch_that_makes_the_signals_disagree_is_worth_nothing_and_counts(attempt: Any, edited: Any) -> None:

@@ -14,6 +14,7 @@ import pytest
 from nanobench.errors import CannotTell, MachineFailure
 from nanobench.formats.digest import split
 from nanobench.gateway.budget import Budget
+from nanobench.harness.setting import setting_sha256
 from nanobench.image.workbench import Workbench
 from nanobench.model.result import Attempt, Blobs, Cause, Cell, CellResult, RunManifest
 from nanobench.runner import run as module
@@ -163,6 +164,20 @@ def test_a_machine_that_fails_once_does_not_cost_the_cell(scene: Callable[..., S
     first = scene(c0=[MachineFailure("NB_ENGINE", "no space"), Cause.FINISHED]).run.go(jobs=1)[0]
     assert causes(first) == [Cause.ENGINE, Cause.FINISHED]
     assert "NB_ENGINE: no space" in first.attempts[0].detail
+
+
+def test_a_rehearsal_that_was_starved_is_the_busy_machines(scene: Callable[..., Scene]) -> None:
+    first = scene(c0=[MachineFailure("NB_STARVED", "others had 92 %")] * 9).run.go(jobs=1)[0]
+    assert causes(first) == [Cause.STARVED] * 3
+    assert first.score is None and "others had 92 %" in first.attempts[0].detail
+
+
+def test_every_result_is_tied_to_what_the_run_says_of_its_provider_and_profile(scene: Callable[..., Scene]) -> None:
+    made = scene()
+    facts = made.run.state.manifest.provider
+    settings = {result.setting for result in made.run.go(jobs=1)}
+    assert settings == {setting_sha256(facts, None)}
+    assert setting_sha256(attrs.evolve(facts, base_url="http://other.example/v1"), None) not in settings
 
 
 def test_a_machine_that_goes_on_failing_leaves_an_unscored_cell_and_the_others_run(

@@ -29,7 +29,7 @@ def watch(tmp_path: Path) -> Iterator[Watch]:
         mounts=(Mount(source=tmp_path / "workspace", target=WORKSPACE, writable=True),),
     )
     with outputs(request, None) as files:
-        watch = Watch(request, os.getpid(), files)
+        watch = Watch(request, os.getpid(), files, {0})
         yield watch
         watch.close()
 

@@ -34,6 +34,7 @@ def test_how_often_each_is_tried_again() -> None:
         Cause.PROVIDER_FAILED: 3,
         Cause.WIRE: 3,
         Cause.ENGINE: 2,
+        Cause.STARVED: 2,
         Cause.INTERRUPTED: 2,
         Cause.CONTRACT: 1,
         Cause.GRADER: 1,

@@ -7,48 +7,50 @@ from functools import partial
 
 from nanobench.formats.converter import structure, unstructure
 from nanobench.formats.digest import document_sha256, sha256_hex
+from nanobench.formats.documents import dump_lock
 from nanobench.gateway.scripted.scene import Scene, Worth
 from nanobench.grading.interface import grading_sha256
-from nanobench.grading.trial import try_patch
+from nanobench.grading.locked import LockedArena
+from nanobench.grading.trial import timely, try_patch
 from nanobench.image.workbench import Workbench
-from nanobench.runner.stage import Stage
+from nanobench.model.lock import TaskLock
 from nanobench.scoring.score import passes
 from nanobench.sources.difference import respelled
 from nanobench.sources.gitbox import Gitbox
 
 
-def scene_of(stage: Stage, bench: Workbench) -> Scene:
-    """What scripts are told of the task on this stage."""
-    lock, arena = stage.locked.task.value, stage.place.arena
+def scene_of(place: LockedArena, lock: TaskLock, *, bench: Workbench) -> Scene:
+    """What scripts are told of a locked task."""
+    arena = place.arena
     languages = {suite.name: suite.language for suite in arena.suites}
     suites = (test.partition("|")[0] for test in lock.tests.fail_to_pass)
     return Scene(
-        change=stage.place.change,
-        base=stage.place.image.workspace,
+        change=place.change,
+        base=place.image.workspace,
         rules=arena.rules,
         required=lock.source.to_change,
         targets=Counter(languages[suite] for suite in suites if suite in languages),
-        worth=partial(_worth, stage, bench),
+        worth=partial(_worth, place, lock, bench),
     )
 
 
-def _worth(stage: Stage, bench: Workbench, patch: bytes) -> Worth:
+def _worth(place: LockedArena, lock: TaskLock, bench: Workbench, patch: bytes) -> Worth:
     """What came of the patch by these locks; where that is not known, grade it now."""
-    rehearsal = {"rehearsal": sha256_hex(patch), "lock": stage.locked.task.sha256, "grading": grading_sha256()}
+    rehearsal = {"rehearsal": sha256_hex(patch), "lock": sha256_hex(dump_lock(lock)), "grading": grading_sha256()}
     recipe = document_sha256(rehearsal)
     known = bench.store.recall(recipe)
     if known is None:
-        bench.say(f"{stage.locked.task.value.task}: rehearsing a change")
-        known = unstructure(_graded(stage, bench, patch))
+        bench.say(f"{lock.task}: rehearsing a change")
+        known = unstructure(_graded(place, lock, bench, patch))
         bench.store.remember(recipe, known)
     return structure(known, Worth, where=f"recipe {recipe}")
 
 
-def _graded(stage: Stage, bench: Workbench, patch: bytes) -> Worth:
-    tests, arena = stage.locked.task.value.tests, stage.place.arena
+def _graded(place: LockedArena, lock: TaskLock, bench: Workbench, patch: bytes) -> Worth:
+    tests, arena = lock.tests, place.arena
     with bench.store.scratch("rehearsal") as scratch:
         gitbox = Gitbox(engine=arena.engine, layers=arena.trees, scratch=scratch)
-        outcomes = try_patch(arena, respelled(gitbox, patch), scratch=scratch).grading.outcomes
+        outcomes = timely(try_patch(arena, respelled(gitbox, patch), scratch=scratch)).grading.outcomes
     return Worth(
         passed=sum(passes(outcomes, test) for test in tests.fail_to_pass),
         targets=len(tests.fail_to_pass),
