@@ -7,7 +7,7 @@
    key: target tests, required files, evidence.
 4. **rescore**: every figure of every result follows from its raw files.
 5. **retest**: in the image rebuilt from the lock, each patch gives the published outcome of every locked test, and
-   the published label; each prompt has the project's AGENTS.md as its profile says, and no script was kept from a part.
+   the published label; the project's AGENTS.md is in each prompt as the profile says; a script not run has no part.
 """
 
 from __future__ import annotations
