@@ -6,7 +6,7 @@ A command is starved when two figures say that others had most of its CPUs' time
   it. A command that sleeps waits for no CPU, and one that keeps its CPUs busy, or strays to those of its neighbours,
   has what it was promised.
 * **when it was dead**. The first figure can be driven up from inside: children that nobody waits for take the account
-  of their time along. Nothing in a sandbox can drive this one up, so a patch cannot make its own load an excuse.
+  of their time along. The second cannot: nothing of the sandbox runs any more. So no patch's own load is an excuse.
 
 Both count user mode, and what a hypervisor took: the kernel may be at work for the sandbox itself.
 """
