@@ -57,8 +57,8 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
 
 def _figures(before: Measured, after: Measured, k: int) -> Iterator[tuple[str, str, str]]:
     yield "solved", str(before.rate), str(after.rate)
-    if any(side.tally.rate != side.tally.with_rate_limited for side in (before, after)):
-        yield "with rate limited", str(before.tally.with_rate_limited), str(after.tally.with_rate_limited)
+    if any(side.tally.rate != side.tally.solved_all for side in (before, after)):
+        yield "with those stopped", str(before.tally.solved_all), str(after.tally.solved_all)
     yield "pass@1", str(before.first), str(after.first)
     yield "mean of tasks", str(before.mean), str(after.mean)
     if k > 1:
@@ -134,7 +134,7 @@ def _of_contrast(contrast: Contrast) -> dict[str, Any]:
 def _side(side: Measured, k: int) -> dict[str, Any]:
     return {
         "solved": side.rate.document(),
-        "with_rate_limited": side.tally.with_rate_limited.document(),
+        "solved_all_scored": side.tally.solved_all.document(),
         "pass_at_1": side.first.document(),
         "mean": side.mean.document(),
         "pass_at_k": side.any_of(k).document(),

@@ -18,7 +18,7 @@ from nanobench.report.tables import out_words, share, title_of, with_stopped
 from nanobench.report.tally import Tally, class_of, failure_label, too_few
 from nanobench.report.words import NONE, arm_names, few_words, rate_words, spread_words
 from nanobench.scoring.efficiency import Spread
-from nanobench.scoring.statistics.quantities import Rate
+from nanobench.scoring.statistics.quantities import Rate, decimal
 
 Href = Callable[[Row], str | None]
 """Where a row's details are; None where there are none."""
@@ -95,7 +95,7 @@ def _score(arm: Arm, name: str, tally: Tally, part: Part) -> dict[str, Any]:
         "solved": rate_words(tally.solved),
         "plot": svg.interval(tally.solved),
         "mean": str(mean or NONE),
-        "mean_value": mean.value if mean else -1,
+        "mean_value": decimal(mean.value) if mean else -1,
         "out": out_words(tally),
         "stopped": with_stopped(tally),
     }

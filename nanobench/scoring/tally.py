@@ -7,9 +7,12 @@ from collections.abc import Collection, Iterable
 
 from attrs import frozen
 
-from nanobench.model.result import CellResult
+from nanobench.model.result import Cause, CellResult
 from nanobench.scoring.causes import Denominator, policy
 from nanobench.scoring.statistics.quantities import Rate
+
+SCORED = tuple({policy(cause).denominator: None for cause in Cause if policy(cause).scored})
+"""The classes whose cells have a score."""
 
 
 @frozen(kw_only=True)
@@ -34,9 +37,9 @@ class Tally:
         return self._of(Denominator.VALID)
 
     @property
-    def with_rate_limited(self) -> Rate:
-        """The same with the cells that a rate limit ended for good."""
-        return self._of(Denominator.VALID, Denominator.RATE_LIMITED)
+    def solved_all(self) -> Rate:
+        """The same over every scored cell, those too that a rate limit or a budget of the user stopped."""
+        return self._of(*SCORED)
 
     def _of(self, *classes: Denominator) -> Rate:
         return Rate(sum(self.solved.get(c, 0) for c in classes), sum(self.cells.get(c, 0) for c in classes))

@@ -95,7 +95,7 @@ RULES = (
         1,
         "3",
         "context_window_exceeded",
-        "agent stopped on a context-size or rate-limit error and changed no file",
+        "agent stopped on a context-size or rate-limit error or a spent token budget and changed no file",
         _stopped_at_once,
     ),
     Rule(

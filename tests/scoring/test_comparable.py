@@ -10,6 +10,7 @@ from attrs import evolve
 
 from nanobench.model.result import Attempt, Cause
 from nanobench.scoring.arms import Contrast
+from nanobench.scoring.causes import policy
 from nanobench.scoring.comparable import Comparable, comparable
 
 Make = Callable[..., Any]
@@ -36,7 +37,7 @@ def test_a_task_needs_as_many_runs_as_its_tier_asks(
 def ended(contrast: Contrast, cause: Cause) -> Contrast:
     """The same contrast, the last run of its first side ended so; what is scored keeps its score."""
     *others, last = contrast.before.results
-    scored = last.score if cause is Cause.RATE_LIMIT else None
+    scored = last.score if policy(cause).scored else None
     changed = evolve(last, cause=cause, attempts=(Attempt(number=1, cause=cause),), score=scored)
     return evolve(contrast, before=evolve(contrast.before, results=(*others, changed)))
 
@@ -52,16 +53,17 @@ def one_more(contrast: Make, task: Make, cause: Cause) -> Comparable:
     return comparable(made, {"t": task("t", tier=3), "u": task("u")})
 
 
-def test_rate_limited_runs_are_shown_with_and_without(contrast: Make, task: Make) -> None:
-    before = one_more(contrast, task, Cause.RATE_LIMIT).before
+@pytest.mark.parametrize("cause", [Cause.RATE_LIMIT, Cause.COST_BUDGET])
+def test_runs_that_were_stopped_are_shown_with_and_without(contrast: Make, task: Make, cause: Cause) -> None:
+    before = one_more(contrast, task, cause).before
     assert (before.rate.passed, before.rate.n) == (6, 7)
-    assert (before.tally.with_rate_limited.passed, before.tally.with_rate_limited.n) == (7, 8)
+    assert (before.tally.solved_all.passed, before.tally.solved_all.n) == (7, 8)
     assert before.tally.planned == 8
 
 
 def test_runs_that_are_not_the_agents_stand_in_no_rate(contrast: Make, task: Make) -> None:
     before = one_more(contrast, task, Cause.PROVIDER_FAILED).before
-    assert before.rate == before.tally.with_rate_limited
+    assert before.rate == before.tally.solved_all
     assert (before.rate.n, before.tally.planned) == (7, 8)
 
 

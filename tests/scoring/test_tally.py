@@ -25,7 +25,7 @@ def test_the_classes_add_up_to_the_planned_cells(repeats: Callable[..., Any], en
     assert found.planned == len(results)
     assert found.aside == sum(r.cell.task == "u" for r in results)
     assert all(found.solved[where] <= count for where, count in found.cells.items())
-    assert found.rate.n <= found.with_rate_limited.n <= found.planned - found.aside
+    assert found.rate.n <= found.solved_all.n <= found.planned - found.aside
 
 
 def result(repeats: Callable[..., Any], number: int, cause: Cause, solved: bool, task: str) -> CellResult:
