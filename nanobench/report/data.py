@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from nanobench.formats import json
 from nanobench.formats.printable import printable
@@ -149,7 +149,7 @@ def document(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    arms = [arm.named for arm in part.arms]
+    arms = [asdict(arm) for arm in part.arms]
     number = {arm: at for at, arm in enumerate(part.arms)}
     return {
         "kind": part.kind,

@@ -47,7 +47,7 @@ Keys = Callable[[Row], tuple[str, ...]]
 
 
 def _axis(axis: str) -> Keys:
-    return lambda row: (row.arm.axis(axis) or "none",)
+    return lambda row: (getattr(row.arm, axis),)
 
 
 def _fact(value: Callable[[Facts], object]) -> Keys:

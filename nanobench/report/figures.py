@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from nanobench.report.dimensions import DIMENSIONS, UNKNOWN, Dimension, by_arm, dimension
 from nanobench.report.rows import Arm, Facts, Row
@@ -117,8 +117,8 @@ def _mean_scores(squares: Squares) -> list[float]:
 
 
 def _navigations(matrix: Mapping[Arm, Squares], arms: Iterable[Arm]) -> Iterator[Navigation]:
-    for hinted in (arm for arm in arms if arm.axis("mode") == "hinted"):
-        other = hinted.with_mode("navigation")
+    for hinted in (arm for arm in arms if arm.mode == "hinted"):
+        other = evolve(hinted, mode="navigation")
         shares = _shares(matrix[hinted]), _shares(matrix.get(other, {}))
         both = shares[0].keys() & shares[1].keys()
         if both:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from attrs import evolve, fields, frozen
+from attrs import frozen
 
 from nanobench.bundle.read import Bundle
 from nanobench.bundle.write import MANIFEST, RUN, cell_name
@@ -14,15 +14,12 @@ from nanobench.formats.converter import structure
 from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_json
 from nanobench.model.lock import TaskLock
-from nanobench.model.result import Cell, CellResult
+from nanobench.model.result import Cell, CellResult, Mode
 from nanobench.model.task import Task, TaskKind
 from nanobench.scoring.tally import counts
 
 RUN_DIGITS = 12
 """So many digits of a run's sha256 are its name."""
-
-ARM_AXES = tuple(name for name in (f.name for f in fields(Cell)) if name not in ("task", "repeat"))
-"""What may vary between the runs of one task: all that a cell names beside the task and the repeat."""
 
 
 @frozen(kw_only=True)
@@ -41,23 +38,15 @@ class Facts:
 
 @frozen(kw_only=True)
 class Arm:
-    """What tasks were run with: the value of every axis, and the run (a bundle's name) that it stands in."""
+    """What tasks were run with: all that a cell names beside task and repeat, and the run (a bundle's name) that it
+    stands in."""
 
     run: str
-    axes: tuple[str | None, ...]
-
-    def axis(self, name: str) -> str | None:
-        """The value of one of ``ARM_AXES``, or of ``run``."""
-        return self.run if name == "run" else self.axes[ARM_AXES.index(name)]
-
-    def with_mode(self, mode: str) -> Arm:
-        """The same arm in another mode."""
-        return evolve(self, axes=tuple(mode if name == "mode" else self.axis(name) for name in ARM_AXES))
-
-    @property
-    def named(self) -> dict[str, str | None]:
-        """The value of every axis by its name, the run first."""
-        return {"run": self.run, **dict(zip(ARM_AXES, self.axes, strict=True))}
+    provider: str
+    model: str
+    profile: str | None
+    harness: str
+    mode: Mode
 
 
 @frozen(kw_only=True)
@@ -77,7 +66,15 @@ class Row:
     @property
     def arm(self) -> Arm:
         """What the cell was run with."""
-        return Arm(run=self.run, axes=tuple(getattr(self.cell, name) for name in ARM_AXES))
+        cell = self.cell
+        return Arm(
+            run=self.run,
+            provider=cell.provider,
+            model=cell.model,
+            profile=cell.profile,
+            harness=cell.harness,
+            mode=cell.mode,
+        )
 
 
 def run_sha256(bundle: Bundle) -> str:

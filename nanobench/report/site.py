@@ -30,7 +30,7 @@ from nanobench.report.figures import parts_of
 from nanobench.report.rows import RUN_DIGITS, Row, run_sha256
 from nanobench.report.tally import class_of
 from nanobench.report.view import Href, part_view
-from nanobench.report.words import amount, count, interval_words
+from nanobench.report.words import AXES, amount, count, interval_words
 from nanobench.scoring.statistics.power import FLOOR
 from nanobench.store.files import remove_tree
 
@@ -156,7 +156,7 @@ class Site:
             self._templates.get_template("article.html.j2").render(
                 d=found,
                 cell=row.cell,
-                arm=" · ".join(value for value in row.arm.axes if value),
+                arm=" · ".join(filter(None, (getattr(row.arm, axis) for axis in AXES))),
                 anchor=_anchor(row),
                 back=back,
                 klass=class_of(row),

@@ -220,7 +220,7 @@ def square_words(square: Square | None) -> str:
 def matrix(part: Part) -> Table:
     """Provider, model, what else varies, task, score, failure label."""
     _, names = arm_names(part.arms)
-    arms = sorted(part.arms, key=lambda arm: (arm.axis("provider") or "", arm.axis("model") or "", names[arm]))
+    arms = sorted(part.arms, key=lambda arm: (arm.provider, arm.model, names[arm]))
     squares = ((arm, task, square) for arm in arms for task, square in part.matrix[arm].items())
     heads = ("provider", "model", "arm", "task")
     return Table(
@@ -235,8 +235,8 @@ def matrix(part: Part) -> Table:
 def _square_row(arm: Arm, name: str, task: str, square: Square) -> tuple[str, ...]:
     tally = square.tally
     return (
-        arm.axis("provider") or NONE,
-        arm.axis("model") or NONE,
+        arm.provider,
+        arm.model,
         name,
         task,
         rate_words(tally.solved),

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from math import ceil, floor
 
-from nanobench.report.rows import ARM_AXES, Arm
+from attrs import fields
+
+from nanobench.report.rows import Arm
 from nanobench.report.tally import Tally, too_few
 from nanobench.scoring.efficiency import Spread
 from nanobench.scoring.statistics.power import FLOOR
 from nanobench.scoring.statistics.quantities import Rate, decimal
 
 NONE = "–"
-AXES = (*(axis for axis in ARM_AXES if axis not in ("harness", "mode")), "harness", "mode")
-"""The axes in the order in which people name them."""
+AXES = tuple(field.name for field in fields(Arm) if field.name != "run")
+"""What may vary between the runs of one task, in the order in which people name it."""
 
 
 def count(number: int, noun: str) -> str:
@@ -70,7 +72,7 @@ def arm_names(arms: Iterable[Arm]) -> tuple[str, dict[Arm, str]]:
     The run is named only where arms would be called alike without.
     """
     arms = tuple(arms)
-    values = {axis: {arm.axis(axis) for arm in arms} for axis in AXES}
+    values = {axis: {getattr(arm, axis) for arm in arms} for axis in AXES}
     varying = [axis for axis in AXES if len(values[axis]) > 1] or ["model"]
     common = ", ".join(f"{axis} {value}" for axis in AXES if axis not in varying for value in values[axis] if value)
     names = {arm: _name(arm, varying) for arm in arms}
@@ -81,4 +83,4 @@ def arm_names(arms: Iterable[Arm]) -> tuple[str, dict[Arm, str]]:
 
 def _name(arm: Arm, axes: Iterable[str]) -> str:
     """The values of these axes; a scripted provider's only model has its name, which is said once."""
-    return " · ".join(dict.fromkeys(arm.axis(axis) or f"no {axis}" for axis in axes))
+    return " · ".join(dict.fromkeys(getattr(arm, axis) or f"no {axis}" for axis in axes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from attrs import evolve
+from attrs import evolve, fields
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,11 +13,12 @@ from nanobench.bundle.read import Bundle
 from nanobench.errors import Misuse, Refused
 from nanobench.model.label import Labelled
 from nanobench.model.lock import TaskLock
-from nanobench.model.result import Cause, CellResult, Score
+from nanobench.model.result import Cause, Cell, CellResult, Score
 from nanobench.report.dimensions import DIMENSIONS, band
 from nanobench.report.figures import parts_of
 from nanobench.report.rows import Facts, Row, facts_of, gather
 from nanobench.report.tally import CLASSES, tally
+from nanobench.report.words import AXES
 from nanobench.scoring.causes import POLICIES, Denominator
 from nanobench.scoring.score import LABELS, Value
 
@@ -96,6 +97,10 @@ def test_a_plan_that_names_a_cell_twice_or_none_is_refused_by_its_file(made: Mad
     with pytest.raises(Refused, match="plan") as caught:
         gather([doubled])
     assert caught.value.code == code and caught.value.where.endswith("/run.json")
+
+
+def test_an_arm_is_all_that_a_cell_names_beside_task_and_repeat() -> None:
+    assert {*AXES, "task", "repeat"} == {field.name for field in fields(Cell)}
 
 
 def test_kinds_of_tasks_never_stand_in_one_part(cell_result: CellResult) -> None:
