@@ -1,4 +1,4 @@
-"""An error, recognised: its kind and the name that it is about; and the rules by which words are recognised."""
+"""An error, recognised: its kind and the name that it is about; and the phrases by which it is recognised."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from attrs import frozen
 
-Kind = Literal["missing_symbol", "interface", "other"]
+ErrorKind = Literal["missing_symbol", "interface", "other"]
 
 
 @frozen(kw_only=True)
@@ -20,7 +20,7 @@ class Error:
     expects, or the function that takes others. Names are bare: the last part of ``a.b.c`` and of a module's path.
     """
 
-    kind: Kind
+    kind: ErrorKind
     symbol: str | None = None
 
 
@@ -28,10 +28,10 @@ OTHER = Error(kind="other")
 
 
 @frozen(kw_only=True)
-class Rule:
+class Phrase:
     """Words at the beginning of a message, and what they say; the group ``symbol`` is the name."""
 
-    kind: Kind
+    kind: ErrorKind
     words: re.Pattern[str]
 
     def error(self, message: str) -> Error | None:
@@ -40,25 +40,25 @@ class Rule:
         return None if match is None else Error(kind=self.kind, symbol=match.groupdict().get("symbol"))
 
 
-def missing(*words: str) -> tuple[Rule, ...]:
-    """A rule for each, of a name that is not there."""
-    return _rules("missing_symbol", words)
+def missing(*words: str) -> tuple[Phrase, ...]:
+    """A phrase for each, of a name that is not there."""
+    return _phrases("missing_symbol", words)
 
 
-def interface(*words: str) -> tuple[Rule, ...]:
-    """A rule for each, of what does not fit."""
-    return _rules("interface", words)
+def interface(*words: str) -> tuple[Phrase, ...]:
+    """A phrase for each, of what does not fit."""
+    return _phrases("interface", words)
 
 
-def neither(*words: str) -> tuple[Rule, ...]:
-    """A rule for each, of what looks like one of them and is not."""
-    return _rules("other", words)
+def neither(*words: str) -> tuple[Phrase, ...]:
+    """A phrase for each, of what looks like one of them and is not."""
+    return _phrases("other", words)
 
 
-def first(rules: Iterable[Rule], message: str) -> Error | None:
-    """What the first rule that fits says of the message; None when none does."""
-    return next((error for rule in rules if (error := rule.error(message)) is not None), None)
+def first(phrases: Iterable[Phrase], message: str) -> Error | None:
+    """What the first phrase that fits says of the message; None when none does."""
+    return next((error for phrase in phrases if (error := phrase.error(message)) is not None), None)
 
 
-def _rules(kind: Kind, words: Iterable[str]) -> tuple[Rule, ...]:
-    return tuple(Rule(kind=kind, words=re.compile(each, re.DOTALL)) for each in words)
+def _phrases(kind: ErrorKind, words: Iterable[str]) -> tuple[Phrase, ...]:
+    return tuple(Phrase(kind=kind, words=re.compile(each, re.DOTALL)) for each in words)

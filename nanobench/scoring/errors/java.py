@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nanobench.model.result import Failure
-from nanobench.scoring.errors.error import OTHER, Error, Rule, first, interface, missing
+from nanobench.scoring.errors.error import OTHER, Error, Phrase, first, interface, missing
 
 _COMPILER = (
     *missing(
@@ -33,7 +33,7 @@ _COMPILER = (
         r"for-each not applicable to expression type",
     ),
 )
-_RUNTIME: dict[str, tuple[Rule, ...]] = {
+_RUNTIME: dict[str, tuple[Phrase, ...]] = {
     "NoSuchMethodError": missing(r"[^\n]*?(?<![\w$])(?P<symbol>[\w$]++|<init>)\("),
     "NoSuchFieldError": missing(r"[^\n]*?(?<![\w$])(?P<symbol>[\w$]++)'?\s*$"),
     "NoSuchMethodException": missing(r"[^\n]*?(?<![\w$])(?P<symbol>[\w$]++)\("),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from attrs import evolve
 
 from nanobench.model.result import Failure
-from nanobench.scoring.errors.error import OTHER, Error, Rule, first, interface, missing, neither
+from nanobench.scoring.errors.error import OTHER, Error, Phrase, first, interface, missing, neither
 from nanobench.scoring.errors.typescript import by_words, diagnostics
 from nanobench.symbols.names import module_name
 
@@ -25,7 +25,7 @@ _MODULES = missing(
     rf"Missing {_QUOTED} specifier in ",
     rf"Package subpath {_QUOTED} is not defined ",
 )
-_WORDS: dict[str, tuple[Rule, ...]] = {
+_WORDS: dict[str, tuple[Phrase, ...]] = {
     "ReferenceError": missing(r"(?P<symbol>[\w$]+) is not defined"),
     "TypeError": (
         *neither(r"(?:\w+ ){0,3}(?:undefined|null) is not "),

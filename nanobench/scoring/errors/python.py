@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nanobench.model.result import Failure
-from nanobench.scoring.errors.error import OTHER, Error, Rule, first, interface, missing, neither
+from nanobench.scoring.errors.error import OTHER, Error, Phrase, first, interface, missing, neither
 
-_NAMES: dict[str, tuple[Rule, ...]] = {
+_NAMES: dict[str, tuple[Phrase, ...]] = {
     "NameError": missing(r"name '(?P<symbol>[^']+)' is not defined"),
     "AttributeError": (
         *neither(r"'NoneType' object has no attribute "),

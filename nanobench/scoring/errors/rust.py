@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nanobench.model.result import Failure
-from nanobench.scoring.errors.error import OTHER, Error, Rule, first, interface, missing
+from nanobench.scoring.errors.error import OTHER, Error, Phrase, first, interface, missing
 
 _FIRST = r"[^`]*`(?:[^`]*::)?(?P<symbol>\w+)!?`"
 _NAMED = r".* named `(?P<symbol>\w+)`"
-_CODES: dict[str, tuple[Rule, ...]] = {
+_CODES: dict[str, tuple[Phrase, ...]] = {
     # In scope, in a path, in a trait, in a crate.
     **dict.fromkeys(
         (

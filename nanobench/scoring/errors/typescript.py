@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from attrs import frozen
 
-from nanobench.scoring.errors.error import OTHER, Error, Kind
+from nanobench.scoring.errors.error import OTHER, Error, ErrorKind
 from nanobench.symbols.names import module_name
 
 _QUOTED = r"['\"](?P<symbol>[^'\"]+)['\"]"
@@ -17,7 +17,7 @@ _QUOTED = r"['\"](?P<symbol>[^'\"]+)['\"]"
 class Diagnostic:
     """What the compiler says under these codes, and in which words."""
 
-    kind: Kind
+    kind: ErrorKind
     codes: frozenset[int]
     words: re.Pattern[str]
     module: bool = False
@@ -29,7 +29,7 @@ class Diagnostic:
         return Error(kind=self.kind, symbol=module_name(symbol) if symbol and self.module else symbol)
 
 
-def _says(kind: Kind, words: str, *codes: int, module: bool = False) -> Diagnostic:
+def _says(kind: ErrorKind, words: str, *codes: int, module: bool = False) -> Diagnostic:
     return Diagnostic(kind=kind, codes=frozenset(codes), words=re.compile(words), module=module)
 
 
