@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from nanobench.report.rows import Arm, Facts, Row
+from nanobench.model.task import Curation
+from nanobench.report.rows import Arm, Row
 from nanobench.report.tally import Tally, tally
+from nanobench.scoring.groups import FACTS
 
 UNKNOWN = "unknown"
 
@@ -50,8 +52,8 @@ def _axis(axis: str) -> Keys:
     return lambda row: (getattr(row.arm, axis),)
 
 
-def _fact(value: Callable[[Facts], object]) -> Keys:
-    return lambda row: (UNKNOWN if (found := value(row.facts)) is None else str(found),)
+def _stated(values: Callable[[Curation], tuple[str, ...]]) -> Keys:
+    return lambda row: values(row.facts.spec.curation) if row.facts.spec else (UNKNOWN,)
 
 
 OF_ARMS: dict[str, Keys] = {
@@ -61,11 +63,8 @@ OF_ARMS: dict[str, Keys] = {
     "mode": _axis("mode"),
 }
 OF_TASKS: dict[str, Keys] = {
-    "tier": _fact(lambda facts: facts.tier),
-    "domain": _fact(lambda facts: facts.domain),
-    "language": lambda row: row.facts.languages or (UNKNOWN,),
-    "reasoning category": _fact(lambda facts: facts.reasoning),
-    "token density": _fact(lambda facts: band(facts.tokens)),
+    **{name: _stated(values) for name, values in FACTS.items()},
+    "token density": lambda row: (band(row.facts.tokens),),
 }
 DIMENSIONS = OF_ARMS | OF_TASKS
 """What figures are given by, and which groups a row stands in."""

@@ -7,7 +7,7 @@ with the cells that were planned and not found, add up to the planned cells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from statistics import fmean
 
 from attrs import frozen
@@ -18,7 +18,8 @@ from nanobench.scoring.causes import Denominator, policy
 from nanobench.scoring.shift import RESOLVED, label_or_resolved
 from nanobench.scoring.statistics.power import FLOOR
 from nanobench.scoring.statistics.quantities import Rate
-from nanobench.scoring.tally import is_solved
+from nanobench.scoring.tally import counts
+from nanobench.scoring.tally import tally as count
 
 MISSING = "missing"
 CLASSES = (*(member.value for member in Denominator), MISSING)
@@ -57,15 +58,16 @@ class Tally:
 def tally(rows: Iterable[Row]) -> Tally:
     """The counts over some rows."""
     rows = tuple(rows)
-    valid = [row.result for row in rows if row.result and row.counts]
-    scored = [row.result for row in rows if row.result and row.result.score]
+    results = [row.result for row in rows if row.result]
+    valid = list(filter(counts, results))
+    rates = count(results)
     classes = Counter(class_of(row) for row in rows)
     return Tally(
         planned=len(rows),
         tasks=len({row.cell.task for row in rows if row.counts}),
         classes={name: classes[name] for name in CLASSES},
-        solved=_solved(valid),
-        solved_all=_solved(scored),
+        solved=rates.rate,
+        solved_all=rates.solved_all,
         mean=fmean(float(r.score.value) for r in valid if r.score) if valid else None,
         labels=dict(sorted(Counter(label for r in valid if (label := failure_label(r))).items(), key=_most_first)),
     )
@@ -85,10 +87,6 @@ def failure_label(result: CellResult) -> str | None:
     """Why a scored run did not resolve its task; None where it did, or was not scored."""
     label = label_or_resolved(result)
     return None if result.score is None or label == RESOLVED else label
-
-
-def _solved(results: Sequence[CellResult]) -> Rate:
-    return Rate(sum(map(is_solved, results)), len(results))
 
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:

@@ -11,6 +11,7 @@ from nanobench.model.task import Task
 from nanobench.scoring.arms import Contrast
 from nanobench.scoring.changes import Change, changes
 from nanobench.scoring.comparable import Comparable, comparable
+from nanobench.scoring.groups import FACTS
 from nanobench.scoring.measured import Measured, TaskRuns
 from nanobench.scoring.shift import Shift, label_shift
 from nanobench.scoring.statistics.correction import benjamini_hochberg
@@ -136,15 +137,12 @@ def compare(contrasts: Iterable[Contrast], tasks: Mapping[str, Task], *, alone: 
 
 
 def _groups(before: Measured, after: Measured, tasks: Mapping[str, Task]) -> Iterator[Group]:
-    """Both sides' rates by tier, language, domain and reasoning category; a task of two languages is in both."""
+    """Both sides' rates by every fact that tasks are grouped by."""
     members: dict[tuple[str, str], list[str]] = defaultdict(list)
     for task in before.tasks:
-        facts = tasks[task].curation
-        members["tier", str(facts.complexity_tier)].append(task)
-        members["domain", facts.domain].append(task)
-        members["reasoning category", facts.reasoning_category].append(task)
-        for language in facts.languages:
-            members["language", language].append(task)
+        for dimension, values in FACTS.items():
+            for value in values(tasks[task].curation):
+                members[dimension, value].append(task)
     for (dimension, value), group in sorted(members.items()):
         yield Group(dimension=dimension, value=value, before=_rate(before, group), after=_rate(after, group))
 
