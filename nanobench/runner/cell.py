@@ -68,7 +68,7 @@ def attempt_cell(
         run = _Run(cause=session.ending.cause, detail=session.ending.detail)
         if policy(run.cause).scored:
             run = _grade(stage, cell, session, run, scratch / "grade")
-        return _result(stage, cell, provider, session, run, number, bench)
+        return _result(stage, cell, provider, session, run, number=number, bench=bench)
 
 
 def failed_cell(stage: Stage, cell: Cell, provider: Provider, attempt: Attempt, *, bench: Workbench) -> CellResult:
@@ -87,9 +87,10 @@ def failed_cell(stage: Stage, cell: Cell, provider: Provider, attempt: Attempt, 
 
 @frozen(kw_only=True)
 class _Run:
+    """What a run came to; without ``graded`` nothing that the agent left is judged."""
+
     cause: Cause
     detail: str
-    grading: Grading | None = None
     graded: GradedRun | None = None
 
     @property
@@ -106,13 +107,13 @@ def _grade(stage: Stage, cell: Cell, session: Session, run: _Run, scratch: Path)
         said = said_at(session.ending.cause, session.ending.report)
         grading = fair_trial(stage.place.arena, session.taken.patch, said=said, scratch=scratch).grading
     except Refused as error:
-        return evolve(run, cause=Cause.GRADER, detail=str(error))
+        return _Run(cause=Cause.GRADER, detail=str(error))
     if grading.disagreements:
         words = "; ".join(grading.disagreements)
         run = _Run(cause=Cause.GRADER_TAMPERED, detail=f"{words} (the agent: {run.cause} {run.detail})")
     elif grading.starved:
-        return evolve(run, cause=Cause.STARVED, detail="; ".join(grading.starved))
-    return evolve(run, grading=grading, graded=_graded(stage, cell, session, run.cause, grading))
+        return _Run(cause=Cause.STARVED, detail="; ".join(grading.starved))
+    return evolve(run, graded=_graded(stage, cell, session, run.cause, grading))
 
 
 def _graded(stage: Stage, cell: Cell, session: Session, cause: Cause, grading: Grading) -> GradedRun:
@@ -135,7 +136,7 @@ def _graded(stage: Stage, cell: Cell, session: Session, cause: Cause, grading: G
 
 
 def _result(
-    stage: Stage, cell: Cell, provider: Provider, session: Session, run: _Run, number: int, bench: Workbench
+    stage: Stage, cell: Cell, provider: Provider, session: Session, run: _Run, *, number: int, bench: Workbench
 ) -> CellResult:
     attempt = Attempt(
         number=number,
@@ -183,14 +184,14 @@ def _keep(session: Session, run: _Run, bench: Workbench) -> Blobs:
     def put(data: bytes) -> str:
         return split(bench.store.put(data))[1]
 
-    stdout, grading, graded = session.stdout.read_bytes(), run.grading, run.graded
+    stdout, graded = session.stdout.read_bytes(), run.graded
     failed = graded if graded and not graded.score.resolved else None
     return Blobs(
         patch=put(session.taken.patch),
         transcript=put(session.transcript.read_bytes()),
         stderr=put(session.stderr.read_bytes()),
-        outcomes=put(dump_json(grading.record)) if grading else None,
-        test_output=put(grading.output) if grading else None,
+        outcomes=put(dump_json(graded.record)) if graded else None,
+        test_output=put(graded.output) if graded else None,
         report=put(stdout) if stdout else None,
         failures=put(dump_json(failure_record(failed))) if failed else None,
         landmarks=put(dump_json(failed.landmarks)) if failed else None,
