@@ -254,7 +254,7 @@ def _score(value: Value) -> Score:
 
 
 def _lock(name: str, number: int, plan: Plan) -> TaskLock:
-    original = _spec(name, number, plan)
+    original = spec(name, number, plan)
     return TaskLock(
         version=1,
         revision=LOCK_REVISION,
@@ -288,7 +288,8 @@ def _lock(name: str, number: int, plan: Plan) -> TaskLock:
     )
 
 
-def _spec(name: str, number: int, plan: Plan) -> dict[str, Any]:
+def spec(name: str, number: int, plan: Plan) -> dict[str, Any]:
+    """A task's document; the number chooses its facts."""
     archive = {"purl": "pkg:pypi/made-up@1.0", "file": "made-up-1.0.tar.gz", "sha256": ZERO, "size": 1}
     return {
         "schema": 1,

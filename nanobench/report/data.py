@@ -19,6 +19,7 @@ from nanobench.report.figures import Part, parts_of
 from nanobench.report.rows import Arm, Row
 from nanobench.report.tally import Tally, class_of
 from nanobench.scoring.efficiency import Efficiency, Spread, efficiency
+from nanobench.scoring.groups import FACTS
 from nanobench.scoring.statistics.quantities import decimal
 
 Value = str | int | bool | None | tuple[str, ...]
@@ -33,19 +34,11 @@ class Column:
     value: Callable[[Row], Value]
 
 
-def _cell(name: str) -> Callable[[Row], Value]:
-    return lambda row: getattr(row.cell, name)
-
-
-def _fact(name: str) -> Callable[[Row], Value]:
-    return lambda row: getattr(row.facts, name)
-
-
-def _told(*path: str) -> Callable[[Row], Value]:
-    """The value at a path below the result; None as soon as one step is not there."""
+def _at(*path: str) -> Callable[[Row], Value]:
+    """The value at a path below a row; None as soon as one step is not there."""
 
     def value(row: Row) -> Value:
-        found: Any = row.result
+        found: Any = row
         for name in path:
             found = None if found is None else getattr(found, name)
         return found  # type: ignore[no-any-return]
@@ -53,15 +46,27 @@ def _told(*path: str) -> Callable[[Row], Value]:
     return value
 
 
+def _cell(name: str) -> Callable[[Row], Value]:
+    return _at("cell", name)
+
+
+def _stated(name: str) -> Callable[[Row], Value]:
+    return _at("facts", "spec", "curation", name)
+
+
+def _told(*path: str) -> Callable[[Row], Value]:
+    return _at("result", *path)
+
+
 COLUMNS = (
     Column("run", "the first 12 digits of the sha256 of the bundle's manifest.json", lambda row: row.run),
     Column("task", "the task's id", _cell("task")),
-    Column("kind", "merged-pr, release-pair or fixture", _fact("kind")),
-    Column("tier", "complexity, 1 to 4", _fact("tier")),
-    Column("domain", "the task's domain", _fact("domain")),
-    Column("languages", "the task's languages", _fact("languages")),
-    Column("reasoning_category", "what kind of reasoning it asks for", _fact("reasoning")),
-    Column("token_estimate", "tokens of the required files at base", _fact("tokens")),
+    Column("kind", "merged-pr, release-pair or fixture", _at("facts", "spec", "kind")),
+    Column("tier", "complexity, 1 to 4", _stated("complexity_tier")),
+    Column("domain", "the task's domain", _stated("domain")),
+    Column("languages", "the task's languages", lambda row: _languages(row)),
+    Column("reasoning_category", "what kind of reasoning it asks for", _stated("reasoning_category")),
+    Column("token_estimate", "tokens of the required files at base", _at("facts", "tokens")),
     Column("harness", "the lock of Nanocoder", _cell("harness")),
     Column("nanocoder", "its version", _told("nanocoder")),
     Column("provider", "who was asked", _cell("provider")),
@@ -100,6 +105,10 @@ COLUMNS = (
     Column("patch_sha256", "the patch", _told("blobs", "patch")),
     Column("transcript_sha256", "the transcript", _told("blobs", "transcript")),
 )
+
+
+def _languages(row: Row) -> Value:
+    return FACTS["language"](row.facts.spec.curation) if row.facts.spec else ()
 
 
 def _labels(row: Row) -> Value:

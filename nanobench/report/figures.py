@@ -71,7 +71,7 @@ def parts_of(rows: Sequence[Row]) -> tuple[Part, ...]:
     """The figures, kind by kind of task."""
     kinds: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        kinds[row.facts.kind or UNKNOWN].append(row)
+        kinds[row.facts.spec.kind if row.facts.spec else UNKNOWN].append(row)
     return tuple(_part(kind, kinds[kind]) for kind in sorted(kinds))
 
 

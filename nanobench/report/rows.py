@@ -15,7 +15,7 @@ from nanobench.formats.digest import sha256_hex
 from nanobench.formats.documents import dump_json
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Cell, CellResult, Mode
-from nanobench.model.task import Task, TaskKind
+from nanobench.model.task import Task
 from nanobench.scoring.tally import counts
 
 RUN_DIGITS = 12
@@ -24,14 +24,10 @@ RUN_DIGITS = 12
 
 @frozen(kw_only=True)
 class Facts:
-    """What figures group a task by, from its lock: None is unknown (an older lock, or one of a stranger's making)."""
+    """What figures group a task by, from its lock: None is unknown (an older lock, or one of a stranger's making).
+    ``tokens`` is the estimate over its required files."""
 
     task: str
-    kind: TaskKind | None = None
-    tier: int | None = None
-    domain: str | None = None
-    languages: tuple[str, ...] = ()
-    reasoning: str | None = None
     tokens: int | None = None
     spec: Task | None = None
 
@@ -130,17 +126,7 @@ def _result(bundle: Bundle, cell: Cell) -> CellResult | None:
 def facts_of(lock: TaskLock) -> Facts:
     """What a lock says of its task."""
     try:
-        task = structure(lock.original, Task, where=lock.task)
+        spec = structure(lock.original, Task, where=lock.task)
     except Refused:  # written for another version of the task's schema
-        return Facts(task=lock.task, tokens=lock.source.token_estimate)
-    told = task.curation
-    return Facts(
-        task=lock.task,
-        kind=task.kind,
-        tier=told.complexity_tier,
-        domain=told.domain,
-        languages=tuple(sorted(told.languages)),
-        reasoning=told.reasoning_category,
-        tokens=lock.source.token_estimate,
-        spec=task,
-    )
+        spec = None
+    return Facts(task=lock.task, tokens=lock.source.token_estimate, spec=spec)

@@ -119,10 +119,10 @@ def _line(task: str, part: Part, href: Href) -> dict[str, Any]:
     row = next(square.rows[0] for square in squares if square)
     labels = sorted({label for square in squares if square for label in square.tally.labels})
     keys = {key_of(name): "|".join(values(row)) for name, values in OF_TASKS.items()}
-    tier = f"tier {row.facts.tier}" if row.facts.tier else None
+    stated = row.facts.spec.curation if row.facts.spec else None
     return {
         "task": task,
-        "about": ", ".join(filter(None, (tier, row.facts.domain))),
+        "about": f"tier {stated.complexity_tier}, {stated.domain}" if stated else "",
         "attributes": keys | {"label": "|".join(labels)},
         "squares": [square and _square(square, href) for square in squares],
     }

@@ -9,11 +9,14 @@ from attrs import evolve, fields
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.synthetic import Plan, spec
 from nanobench.bundle.read import Bundle
 from nanobench.errors import Misuse, Refused
+from nanobench.formats.converter import structure
 from nanobench.model.label import Labelled
 from nanobench.model.lock import TaskLock
 from nanobench.model.result import Cause, Cell, CellResult, Score
+from nanobench.model.task import Task
 from nanobench.report.dimensions import DIMENSIONS, band
 from nanobench.report.figures import parts_of
 from nanobench.report.rows import Facts, Row, facts_of, gather
@@ -23,12 +26,13 @@ from nanobench.scoring.causes import POLICIES, Denominator
 from nanobench.scoring.score import LABELS, Value
 
 Made = Callable[..., Bundle]
+SPECS = [structure(spec(f"task-{n}", n, Plan(tasks=10)), Task, where=f"task-{n}") for n in range(10)]
 
 
 def row(result: CellResult, cause: Cause | None, value: Value, task: int, repeat: int) -> Row:
     """A row of that task and repeat; without a cause, one that was not found."""
     cell = evolve(result.cell, task=f"task-{task}", repeat=repeat)
-    facts = Facts(task=cell.task, kind="merged-pr", tier=1 + task % 4)
+    facts = Facts(task=cell.task, spec=SPECS[task])
     if cause is None:
         return Row(run="r", cell=cell, facts=facts, result=None)
     solved = value == "1.0"
@@ -104,11 +108,11 @@ def test_an_arm_is_all_that_a_cell_names_beside_task_and_repeat() -> None:
 
 
 def test_kinds_of_tasks_never_stand_in_one_part(cell_result: CellResult) -> None:
-    merged = row(cell_result, Cause.FINISHED, "1.0", 1, 0)
-    fixture = evolve(row(cell_result, Cause.FINISHED, "0.0", 2, 0), facts=Facts(task="task-2", kind="fixture"))
-    assert [(part.kind, part.whole.planned) for part in parts_of([merged, fixture])] == [
-        ("fixture", 1),
+    released, other = (row(cell_result, Cause.FINISHED, "1.0", task, 0) for task in (1, 2))
+    merged = evolve(other, facts=Facts(task="task-2", spec=evolve(SPECS[2], kind="merged-pr")))
+    assert [(part.kind, part.whole.planned) for part in parts_of([released, merged])] == [
         ("merged-pr", 1),
+        ("release-pair", 1),
     ]
 
 
@@ -135,7 +139,7 @@ def test_a_task_in_two_languages_stands_in_both_and_that_is_said(made: Made) -> 
 
 def test_a_lock_whose_specification_is_of_another_time_is_grouped_as_unknown(task_lock: TaskLock) -> None:
     facts = facts_of(task_lock)
-    assert facts == Facts(task="x", kind=None)
+    assert facts == Facts(task="x")
     assert [band(n) for n in (None, 0, 19_999, 20_000, 49_999, 50_000, 80_000, 80_001)] == [
         *("unknown", "under 20k", "under 20k", "20k to 50k", "20k to 50k", "50k to 80k", "50k to 80k", "over 80k"),
     ]
