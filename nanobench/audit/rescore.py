@@ -67,7 +67,7 @@ def _model_usage(result: CellResult, provider: ProviderFacts, summary: Summary) 
     leave out who answered, or what was dear."""
     yield from _differ("usage", result.usage, summary.usage)
     yield from _differ("served", result.served, summary.served)
-    yield from _differ("cost", result.cost, cost_of(summary.usage, provider.price_of(result.cell.model)))
+    yield from _differ("cost", result.cost, cost_of(summary.counts, provider.price_of(result.cell.model)))
     unreal = no_model_usage(provider, result.score, metered=summary.metered)
     yield from _differ("no_model_usage", result.no_model_usage, unreal)
 

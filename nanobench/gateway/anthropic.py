@@ -129,9 +129,10 @@ class _Block:
 
 
 def _usage(usage: Document) -> TokenCount | None:
-    """Input is told in three parts: what is new, what was read from the cache, what was written to it."""
+    """Input is told in three parts: what is new, what was read from the cache, what was written to it. One that is
+    no count makes the whole unknown."""
     fresh, output = number_in(usage.get("input_tokens")), number_in(usage.get("output_tokens"))
-    if fresh is None or output is None:
-        return None
     read, written = (number_in(usage.get(f"cache_{name}_input_tokens", 0)) for name in ("read", "creation"))
-    return TokenCount(input=fresh + (read or 0) + (written or 0), output=output, cached=read, written=written)
+    if fresh is None or output is None or read is None or written is None:
+        return None
+    return TokenCount(input=fresh + read + written, output=output, cached=read, written=written)

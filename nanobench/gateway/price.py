@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from nanobench.gateway.answer import TokenCount
 from nanobench.model.provider import ModelPrice
-from nanobench.model.result import Usage
 
 _MILLION = Decimal(1_000_000)
 
@@ -30,20 +30,20 @@ def dearest(price: ModelPrice) -> Decimal:
     return max(Decimal(rate) for rate in rates if rate is not None)
 
 
-def cost_of(usage: Usage, price: ModelPrice | None) -> str | None:
-    """What a cell's tokens cost, as decimal text; None without a price, or where tokens are not known."""
-    if price is None or usage.input_tokens is None or usage.output_tokens is None:
+def cost_of(counts: Iterable[TokenCount] | None, price: ModelPrice | None) -> str | None:
+    """What a cell's answers cost, as decimal text; None without a price, or where tokens are not known.
+
+    Each is paid for by itself: one that tells nothing of the cache does not hide what the others tell of it.
+    """
+    if price is None or counts is None:
         return None
-    amount = cost(
-        TokenCount(
-            input=usage.input_tokens,
-            output=usage.output_tokens,
-            cached=usage.cached_tokens,
-            written=usage.cache_written_tokens,
-        ),
-        price,
-    )
-    return None if amount is None else plain(amount)
+    total = Decimal(0)
+    for count in counts:
+        amount = cost(count, price)
+        if amount is None:
+            return None
+        total += amount
+    return plain(total)
 
 
 def plain(amount: Decimal) -> str:

@@ -28,7 +28,8 @@ class Summary:
     ``usage.steps`` are answers that came to their end; ``requests`` also counts failed tries. ``had_tools`` and
     ``last_had_tools`` tell whether any request offered tools and whether the last one did. ``end.status`` is the
     provider's last status. ``sampling_pinned``: there are steps, and each was sampled as pinned. ``said`` is all
-    text of the steps. ``served``: who gave them. ``metered``: any of them told a token that a model made.
+    text of the steps. ``served``: who gave them. ``counts``: what each told of its tokens; None when one did not, or
+    there is none. ``metered``: any of them told a token that a model made.
     """
 
     usage: Usage
@@ -39,6 +40,7 @@ class Summary:
     sampling_pinned: bool
     said: str = ""
     served: tuple[Served, ...] = ()
+    counts: tuple[TokenCount, ...] | None = None
     metered: bool = False
 
 
@@ -54,8 +56,9 @@ def summarise(exchanges: Iterable[Exchange], pins: Pins) -> Summary:
         if exchange.fault is None and answer.whole:
             steps.append(answer)
             pinned = pinned and pins.sampling.items() <= exchange.changes.items()
+    counts = _counts(steps)
     return Summary(
-        usage=_usage(steps, calls_told=had_tools),
+        usage=_usage(steps, counts, calls_told=had_tools),
         requests=requests,
         had_tools=had_tools,
         last_had_tools=last is not None and last.tools,
@@ -63,6 +66,7 @@ def summarise(exchanges: Iterable[Exchange], pins: Pins) -> Summary:
         sampling_pinned=pinned and bool(steps),
         said="".join(answer.text for answer in steps),
         served=_served(steps),
+        counts=counts,
         metered=any(answer.usage is not None and answer.usage.output > 0 for answer in steps),
     )
 
@@ -71,15 +75,19 @@ def _meant_for_provider(exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
     return (e for e in exchanges if e.fault not in OWN_FAULTS)
 
 
-def _usage(steps: list[Answer], *, calls_told: bool) -> Usage:
+def _counts(steps: list[Answer]) -> tuple[TokenCount, ...] | None:
+    """What each told of its tokens, if there are any and all did."""
+    told = tuple(answer.usage for answer in steps if answer.usage is not None)
+    return told if steps and len(told) == len(steps) else None
+
+
+def _usage(steps: list[Answer], counts: tuple[TokenCount, ...] | None, *, calls_told: bool) -> Usage:
     """The sums. Where no tools are offered the agent may read calls out of the text: their number is unknown."""
-    counts = [answer.usage for answer in steps]
-    known: list[TokenCount] = [count for count in counts if count is not None]
-    complete = bool(steps) and len(known) == len(counts)
+    known = counts or ()
 
     def total(tokens: Iterable[int | None]) -> int | None:
         told = [number for number in tokens if number is not None]
-        return sum(told) if complete and len(told) == len(counts) else None
+        return sum(told) if known and len(told) == len(known) else None
 
     calls = calls_told or not steps
     return Usage(

@@ -156,7 +156,7 @@ def _result(
         dropped=session.taken.dropped,
         usage=session.summary.usage,
         served=session.summary.served,
-        cost=cost_of(session.summary.usage, provider.facts.price_of(cell.model)),
+        cost=cost_of(session.summary.counts, provider.facts.price_of(cell.model)),
         no_model_usage=no_model_usage(provider.facts, run.score, metered=session.summary.metered),
         sampling_pinned=session.summary.sampling_pinned,
         weak_limits=session.finished.weak,

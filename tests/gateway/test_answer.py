@@ -94,6 +94,13 @@ def test_usage_of_a_message_is_known_when_its_last_event_has_come() -> None:
     assert read("text/event-stream", b"".join(lines)).usage == TokenCount(input=8, output=9, cached=3, written=0)
 
 
+@pytest.mark.parametrize("told", [-400, 10**30, "3", 1.5, True])
+def test_a_part_of_a_messages_input_that_is_no_count_makes_its_usage_unknown_not_less(told: Any) -> None:
+    usage = {"input_tokens": 5, "cache_creation_input_tokens": told, "output_tokens": 1}
+    message = {"type": "message", "content": [], "stop_reason": "end_turn", "usage": usage}
+    assert DIALECTS["anthropic"].read("application/json", json.dumps(message).encode()).usage is None
+
+
 PIECES = {
     "openai-compatible": (
         {"choices": [{"delta": {"role": "assistant", "content": ""}}]},

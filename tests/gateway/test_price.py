@@ -10,7 +10,6 @@ from attrs import evolve
 from nanobench.gateway.answer import TokenCount
 from nanobench.gateway.price import cost, cost_at_most, cost_of, dearest, plain
 from nanobench.model.provider import ModelPrice
-from nanobench.model.result import Usage
 
 PRICE = ModelPrice(model="m", input="0.1", output="0.3", cached="0.01")
 WRITES = evolve(PRICE, cache_write="0.2")
@@ -49,12 +48,19 @@ def test_the_dearest_rate_is_looked_for_among_all() -> None:
 
 
 def test_the_cost_of_a_cell_is_unknown_never_zero_where_something_is_not_known() -> None:
-    usage = Usage(steps=1, input_tokens=10, output_tokens=2, cached_tokens=4)
-    assert cost_of(usage, PRICE) == "0.00000124"
-    assert cost_of(usage, None) is None
-    assert cost_of(evolve(usage, input_tokens=None), PRICE) is None
-    assert cost_of(evolve(usage, output_tokens=None), PRICE) is None
-    assert cost_of(evolve(usage, cache_written_tokens=1), PRICE) is None
+    count = TokenCount(input=10, output=2, cached=4)
+    assert cost_of([count], PRICE) == "0.00000124"
+    assert cost_of([count], None) is None
+    assert cost_of(None, PRICE) is None
+    assert cost_of([count, evolve(count, written=1)], PRICE) is None
+
+
+def test_an_answer_that_tells_nothing_of_the_cache_does_not_hide_what_others_tell_of_it() -> None:
+    silent, told = TokenCount(input=10, output=0), TokenCount(input=1000, output=0, cached=300, written=200)
+    assert cost_of([silent, told], WRITES) == "0.000094"  # 10 × 0.1 + 500 × 0.1 + 300 × 0.01 + 200 × 0.2
+    assert cost_of([silent, told], PRICE) is None
+    boasting = TokenCount(input=1, output=0, cached=10**6)
+    assert cost_of([boasting, evolve(silent, cached=0)], PRICE) == "0.00000101"
 
 
 @pytest.mark.parametrize(("amount", "text"), [("1.500", "1.5"), ("100", "100"), ("0.00", "0"), ("1E-7", "0.0000001")])
