@@ -7,6 +7,7 @@ into a template, and a strict policy forbids whatever script, style or address s
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
@@ -97,7 +98,7 @@ class Site:
         Raises:
             Misuse: ``NB_EXISTS`` when the destination exists.
         """
-        if destination.exists():
+        if os.path.lexists(destination):
             raise Misuse("NB_EXISTS", "already exists", where=str(destination), hint="choose another --html")
         building = destination.parent / f".{destination.name}.building"
         if building.exists():
@@ -117,8 +118,11 @@ class Site:
         """Write one file that holds all, whole or not at all.
 
         Raises:
-            Misuse: ``NB_REPORT_LARGE`` for more cells than a browser takes at once.
+            Misuse: ``NB_EXISTS`` when the destination is a folder, ``NB_REPORT_LARGE`` for more cells than a browser
+                takes at once.
         """
+        if destination.is_dir():
+            raise Misuse("NB_EXISTS", "is a folder", where=str(destination), hint="choose another --html")
         if len(self.rows) > MOST_IN_A_FILE:
             message = f"{len(self.rows)} cells; a single file holds at most {MOST_IN_A_FILE}"
             raise Misuse("NB_REPORT_LARGE", message, where=str(destination), hint="name a folder: --html report")

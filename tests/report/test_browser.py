@@ -22,6 +22,42 @@ HOSTILE = (
     "<style>*{display:none}</style><a href=\"javascript:document.title='pwned'\">x</a><iframe src=http://evil.invalid>"
     "<meta http-equiv=refresh content='0;url=http://evil.invalid'>{{ 7 * 7 }}{% raw %}\x1b[2J‮evil‬\x00"
 )
+FAINT = """
+const rgb = (text) => {
+  const all = text.match(/[\\d.]+/g).map(Number), unit = text.startsWith("color(");
+  return { c: all.slice(0, 3).map((x) => (unit ? x : x / 255)), a: all[3] ?? 1 };
+};
+const over = (top, under) => top.c.map((x, i) => x * top.a + under[i] * (1 - top.a));
+const light = (c) => c.map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))
+  .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
+const ground = (e) => e ? over(rgb(getComputedStyle(e).backgroundColor), ground(e.parentElement)) : [1, 1, 1];
+const faint = new Set();
+for (const element of document.querySelectorAll("body *")) {
+  const words = Array.from(element.childNodes).some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
+  if (!words || !element.checkVisibility()) continue;
+  const style = getComputedStyle(element), under = ground(element), ink = rgb(style.color);
+  const shown = over({ c: ink.c, a: ink.a * style.opacity }, under);
+  const [low, high] = [light(shown), light(under)].sort((a, b) => a - b);
+  const ratio = (high + 0.05) / (low + 0.05);
+  if (ratio < 4.5) faint.add(`${element.tagName} in ${element.closest("td, p, div").className}: ${ratio.toFixed(2)}`);
+}
+return Array.from(faint);
+"""
+"""Which words have less contrast to their ground than WCAG 2 asks for at level AA (1.4.3)."""
+
+EVERY_SHADE = """
+for (const table of document.querySelectorAll(".matrix, .blame")) {
+  const row = table.tBodies[0].insertRow();
+  for (let shade = 0; shade <= 10; shade++) {
+    const cell = row.insertCell();
+    cell.className = `h${shade}`;
+    cell.append("3/5", Object.assign(document.createElement("small"), { textContent: "23–88 %" }));
+  }
+}
+"""
+
+SMALL = {"width": 600, "height": 500}
+
 ARTEFACTS = Path(__file__).parents[2] / ".cache/report-pictures"
 
 
@@ -127,6 +163,20 @@ def test_one_run_is_in_the_tab_order_and_arrow_keys_walk_the_matrix(index: Any) 
     assert "/cells/" in index.current_url and index.find_element(By.TAG_NAME, "h1").text.startswith("task-000")
 
 
+def test_no_head_lies_over_the_run_that_has_the_focus(index: Any) -> None:
+    seen = "const r = document.activeElement.getBoundingClientRect();" + (
+        "return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2) === document.activeElement"
+    )
+    index.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**SMALL, "deviceScaleFactor": 1, "mobile": False})
+    index.execute_script(
+        "arguments[0].focus()", index.find_element(By.CSS_SELECTOR, '#p1-table a.mark[tabindex="0"]')
+    )
+    for key, times in ((Keys.ARROW_DOWN, 7), (Keys.ARROW_RIGHT, 12), (Keys.ARROW_UP, 7), (Keys.ARROW_LEFT, 12)):
+        for _ in range(times):
+            index.switch_to.active_element.send_keys(key)
+            assert index.execute_script(seen)
+
+
 def test_a_missing_cell_is_shown_and_leads_nowhere(index: Any) -> None:
     (mark,) = index.find_elements(By.CSS_SELECTOR, "#p1-table span.mark.sm")
     assert mark.text == "?" and mark.get_attribute("aria-label").endswith("planned, not found")
@@ -209,9 +259,22 @@ def test_pages_fit_at_every_width_in_light_and_dark(width: int, site: Path, brow
     assert len(grounds) == 2
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_word_stands_out_from_its_ground(scheme: str, site: Path, browser: Any) -> None:
+    cell = sorted((site / "site/cells").rglob("*small--hinted--1.html"))[0]
+    for page in (site / "site/index.html", cell):
+        driver = browser.open(page, scheme=scheme)
+        driver.execute_script(EVERY_SHADE)
+        assert driver.execute_script(FAINT) == []
+
+
 def test_it_prints_without_controls_and_without_cutting_tables(index: Any) -> None:
+    page = {"width": 1040, "height": 720, "deviceScaleFactor": 1, "mobile": False}  # of A4 and of letter, on its side
+    index.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", page)
     index.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
+        for table in index.find_elements(By.TAG_NAME, "table"):
+            assert table.rect["x"] + table.rect["width"] <= page["width"], table.text
         assert not index.find_element(By.CSS_SELECTOR, ".filters").is_displayed()
         for box in index.find_elements(By.CSS_SELECTOR, ".scroll"):
             assert box.value_of_css_property("overflow-x") == "visible"

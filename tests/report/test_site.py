@@ -111,6 +111,11 @@ def test_an_existing_folder_is_left_alone_and_a_failure_leaves_nothing(made: Mad
     written(bundle, place)
     with pytest.raises(Misuse, match="already exists"):
         written(bundle, place)
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(Misuse, match="already exists"):
+        written(bundle, tmp_path / "link")
+    with pytest.raises(Misuse, match="is a folder"):
+        Site([bundle], gather([bundle]), None).write_file(place)
     blob = bundle.root / f"blobs/sha256/{next(iter(gather([bundle]))).result.blobs.patch}"  # type: ignore[union-attr]
     blob.write_bytes(b"another patch")
     with pytest.raises(Refused, match="the manifest says"):

@@ -86,7 +86,16 @@ function step(link, key) {
   }
 }
 
+// What gets the focus is never scrolled to where the heads lie over it.
+const clear = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const corner = target.rows[0].cells[0].getBoundingClientRect();
+    target.closest(".scroll").style.scrollPadding = `${corner.height}px 0 0 ${corner.width}px`;
+  }
+});
+
 for (const table of document.querySelectorAll("table.matrix")) {
+  clear.observe(table.tHead);
   table.addEventListener("keydown", (event) => {
     const link = event.target.closest("a.mark");
     if (!link || !["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) return;
