@@ -99,6 +99,9 @@ def _warnings(rows: Sequence[Row]) -> Iterator[str]:
     free = sum(not result.sampling_pinned for result in results if counts(result))
     if free:
         yield f"{free} of {len(results)} cells were not sampled as pinned: they are not deterministic"
+    mixed = sum(len({who.model for who in result.served or () if who.model}) > 1 for result in results)
+    if mixed:
+        yield f"{mixed} of {len(results)} cells were answered by more than one model, by the names that answers gave"
 
 
 def _matrix(rows: Iterable[Row]) -> dict[Arm, Squares]:

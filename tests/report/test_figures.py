@@ -15,7 +15,7 @@ from nanobench.errors import Misuse, Refused
 from nanobench.formats.converter import structure
 from nanobench.model.label import Labelled
 from nanobench.model.lock import TaskLock
-from nanobench.model.result import Cause, Cell, CellResult, Score
+from nanobench.model.result import Cause, Cell, CellResult, Score, Served
 from nanobench.model.task import Task
 from nanobench.report.dimensions import DIMENSIONS, band
 from nanobench.report.figures import parts_of
@@ -78,6 +78,16 @@ def test_scores_that_no_model_earned_and_samples_that_were_free_are_warned_of(ce
     usage, sampling = part.warnings
     assert usage.startswith("1 of 3 cells show no usage") and sampling.startswith("1 of 3 cells were not sampled")
     assert parts_of(rows[1:])[0].warnings == ()
+
+
+def test_a_model_that_became_another_in_the_middle_of_a_run_is_told(cell_result: CellResult) -> None:
+    before, after, other = (
+        Served(model=name, fingerprint=mark, steps=1) for name, mark in (("a", "x"), ("a", "y"), ("b", "x"))
+    )
+    served = ((before, after), (before, other), (Served(steps=1), before), None)
+    rows = [row(evolve(cell_result, served=who), Cause.FINISHED, "1.0", n, 0) for n, who in enumerate(served)]
+    found = [warning for warning in parts_of(rows)[0].warnings if "more than one model" in warning]
+    assert found == ["1 of 4 cells were answered by more than one model, by the names that answers gave"]
 
 
 def test_a_planned_cell_without_a_result_is_missing_everywhere(made: Made) -> None:

@@ -105,6 +105,18 @@ def test_huge_texts_are_cut_and_their_length_is_said(made: Made, tmp_path: Path)
     assert MOST_STEPS * 100 < MOST_OF_CELL
 
 
+def test_long_names_of_tests_and_files_make_no_long_page(made: Made, tmp_path: Path) -> None:
+    bundle = made(tasks=1, models=("m",), skill={"m": 0.0})
+    (row,) = gather([bundle])
+    assert row.result is not None
+    lock: TaskLock = bundle.task_lock("task-000").value
+    names = tuple(f"python|{number}{'n' * 10**6}" for number in range(3))
+    lock = evolve(lock, tests=evolve(lock.tests, fail_to_pass=names))
+    strange = evolve(row, result=evolve(row.result, files_changed=("src/" + "f" * 10**6,)))
+    page = Site([bundle], [row], None)._article(detail(strange, bundle, lock, None), back="#")
+    assert "python|1nnn" in page and "src/fff" in page and len(page) < 50_000
+
+
 def test_an_existing_folder_is_left_alone_and_a_failure_leaves_nothing(made: Made, tmp_path: Path) -> None:
     bundle = made(tasks=1)
     place = tmp_path / "site"
