@@ -14,7 +14,8 @@ from nanobench.archives.tar import Readable
 from nanobench.errors import Refused
 
 GZIP, ZSTD, XZ, BZIP2 = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh"
-"""How such files begin."""
+LZMA = b"]\0\0"
+"""How such files begin; the last is what came before xz."""
 
 _MAX_WINDOW = 128 << 20
 """A decoder's memory: what zstd's own ``--long`` asks for, and more than xz does at its best."""
@@ -23,7 +24,7 @@ _PIECE = 1 << 18
 
 
 class Decompressed:
-    """The content of a compressed file: zstd, xz or bzip2 when it begins as one, else gzip."""
+    """The content of a compressed file: zstd, xz, lzma or bzip2 when it begins as one, else gzip."""
 
     def __init__(self, stream: BinaryIO, meter: Meter, where: str) -> None:
         self._meter, self._where = meter, where
@@ -64,15 +65,23 @@ class _Streams:
                 return data
 
 
+class _Steps(gzip.GzipFile):
+    """One that gives what it has before it says what is wrong with the rest."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """At most so many bytes."""
+        return self.read1(-1 if size is None else size)
+
+
 def _decoder(stream: BinaryIO) -> tuple[Readable, tuple[type[Exception], ...]]:
     magic = stream.read(len(XZ))
     stream.seek(0)
-    if magic == XZ:
+    if magic == XZ or magic.startswith(LZMA):
         return _Streams(stream, lambda: lzma.LZMADecompressor(memlimit=_MAX_WINDOW)), (lzma.LZMAError, EOFError)
     if magic.startswith(BZIP2):
         return _Streams(stream, bz2.BZ2Decompressor), (OSError, EOFError)
     if not magic.startswith(ZSTD):
-        return gzip.GzipFile(fileobj=stream, mode="rb"), (OSError, EOFError, zlib.error)
+        return _Steps(fileobj=stream, mode="rb"), (OSError, EOFError, zlib.error)
     import zstandard  # few need it
 
     decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)

@@ -44,8 +44,9 @@ def zip_members(stream: BinaryIO, where: str) -> Iterator[tuple[Header, Readable
     """Every member of the zip, in the order of its directory, with its content.
 
     Raises:
-        Refused: ``NB_ARCHIVE_BROKEN`` when it is not a whole, plain zip (no zip64, stored or deflated, not
-            encrypted), ``NB_ARCHIVE_KIND`` for a device or the like.
+        Refused: ``NB_ARCHIVE_BROKEN`` when it is not a whole zip, ``NB_ARCHIVE_METHOD`` for a zip64 directory,
+            a huge one, a member that is encrypted, or neither stored nor deflated, ``NB_ARCHIVE_KIND`` for a device
+            or the like.
     """
     with _plain(where):
         _check_end(stream, where)
@@ -81,6 +82,10 @@ def _refuse(why: str, where: str) -> NoReturn:
     raise Refused("NB_ARCHIVE_BROKEN", f"not a whole, plain zip: {why}", where=where)
 
 
+def _unsupported(why: str, where: str) -> NoReturn:
+    raise Refused("NB_ARCHIVE_METHOD", f"a zip that is not read: {why}", where=where)
+
+
 def _check_end(stream: BinaryIO, where: str) -> None:
     """The zip's end record is the one that zipfile will find, and its directory is small enough to be read."""
     size = stream.seek(0, os.SEEK_END)
@@ -93,9 +98,9 @@ def _check_end(stream: BinaryIO, where: str) -> None:
     if len(tail) - at != _END.size + comment:
         _refuse("something follows its end", where)
     if tail[max(0, at - _LOCATOR_SIZE) : at].startswith(b"PK\6\7"):
-        _refuse("a zip64 directory", where)
+        _unsupported("a zip64 directory", where)
     if directory > _MAX_DIRECTORY:
-        _refuse(f"a directory of {directory} bytes", where)
+        _unsupported(f"a directory of {directory} bytes", where)
 
 
 def _header(info: zipfile.ZipInfo, where: str) -> Header:
@@ -105,7 +110,7 @@ def _header(info: zipfile.ZipInfo, where: str) -> Header:
     if kind is None or (kind == "dir") != folder:
         raise Refused("NB_ARCHIVE_KIND", f"a member of mode {mode:o} is not unpacked", where=where)
     if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
-        _refuse("encrypted, or compressed by an unusual method", where)
+        _unsupported("encrypted, or compressed by an unusual method", where)
     return Header(
         path=info.orig_filename.removesuffix("/"),
         kind=kind,

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from attrs import frozen
 
+from nanobench.archives.ar import ar_members
 from nanobench.archives.names import plain
 from nanobench.archives.slices import Slice
 from nanobench.archives.tar import Header, Readable
@@ -29,8 +30,6 @@ _MAX_DICTIONARY = 96 << 20
 
 MAX_GROWTH = 256 << 20
 """Bytes that data may unpack to beyond a hundredfold of its packed size; real packages stay far below that."""
-
-_AR_HEADER = 60
 
 
 @frozen
@@ -49,7 +48,7 @@ def unpack(deb: Path, data: Path, *, where: str) -> Deb:
     """
     control: dict[str, bytes] | None = None
     with deb.open("rb") as file:
-        for name, size in _ar_members(file, where):
+        for name, size in ar_members(file, where):
             start = file.tell()
             if name.startswith("control.tar"):
                 control = _control(_decompressed(file, name, size, _MAX_CONTROL, where), where)
@@ -80,23 +79,12 @@ def members(tar: Path, *, where: str) -> Iterator[tuple[Header, int]]:
 def files_of(deb: bytes, *, where: str) -> dict[str, bytes]:
     """The regular files of a small .deb, whole, by path (for the keyring package)."""
     file = io.BytesIO(deb)
-    for name, size in _ar_members(file, where):
+    for name, size in ar_members(file, where):
         start = file.tell()
         if name.startswith("data.tar"):
             return _files(_decompressed(file, name, size, _MAX_CONTROL, where), where)
         file.seek(start + size + size % 2)
     raise Refused("NB_DEB", "no data in it", where=where)
-
-
-def _ar_members(file: BinaryIO, where: str) -> Iterator[tuple[str, int]]:
-    """Name and size of each member; the file stands at its first byte when it is yielded."""
-    if file.read(8) != b"!<arch>\n":
-        raise Refused("NB_DEB", "not an ar archive", where=where)
-    while header := file.read(_AR_HEADER):
-        digits = header[48:58].strip()
-        if len(header) != _AR_HEADER or header[58:] != b"`\n" or not digits.isdigit():
-            raise Refused("NB_DEB", "a broken ar header", where=where)
-        yield header[:16].decode("ascii", "replace").strip().rstrip("/"), int(digits)
 
 
 def _decompressed(file: BinaryIO, name: str, size: int, limit: int, where: str) -> Iterator[bytes]:

@@ -13,13 +13,14 @@ from typing import BinaryIO, cast
 from attrs import define, field, frozen
 
 from nanobench.archives.bounds import Bounds, Meter
-from nanobench.archives.decompress import BZIP2, GZIP, XZ, ZSTD, Decompressed
+from nanobench.archives.decompress import BZIP2, GZIP, LZMA, XZ, ZSTD, Decompressed
 from nanobench.archives.names import shown
 from nanobench.archives.tar import Header, Readable
 from nanobench.archives.untar import TarReader
 from nanobench.archives.zips import zip_members
 from nanobench.errors import Refused
 from nanobench.leaks.git_objects import BUNDLES, PACK, GitObject, loose_object, packed_objects
+from nanobench.leaks.wrapped import DEB, PIP, inline, parts_of
 
 MAX_DEPTH = 8
 """How often something may be packed into something."""
@@ -31,10 +32,16 @@ MOST_PACKED = 256 << 20
 """The largest zip or pack that is opened: they are not read forward."""
 
 BOUNDS = Bounds(members=2_000_000, total=8 << 30, member=4 << 30, ratio=1000, free=64 << 20)
-_ZIP, _ZIP_END, _END_SPACE = b"PK\3\4", b"PK\5\6", 66_000
+_ZIP, _ZIP_END, _END_SIZE, _END_SPACE = b"PK\3\4", b"PK\5\6", 22, 66_000
 _DEFLATED = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+_COMPRESSED = (GZIP, ZSTD, XZ, LZMA, BZIP2)
+_CLOSED = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x04\x22\x4d\x18", b"\xed\xab\xee\xdb", b"MSCF\0\0\0\0", b"hsqs")
+"""How 7z, rar, lz4, rpm, cab and squashfs begin: packed, and not opened."""
+
 _TAR = slice(257, 262), b"ustar"
 _BOMB = "NB_ARCHIVE_BOMB"
+_STOPPED = ("NB_ARCHIVE_METHOD", "NB_ARCHIVE_KIND")
+"""Of archives that are what they seem, and were not read to their end."""
 
 
 @frozen(kw_only=True)
@@ -56,8 +63,11 @@ class Contents:
 
     def of(self, path: str, file: BinaryIO, size: int) -> Iterator[Piece]:
         """Every piece of a file of ``size`` bytes."""
+        meter = Meter(self.bounds, size, path)
         try:
-            yield from self._pieces(path, file, Meter(self.bounds, size, path), 0)
+            yield from self._pieces(path, file, meter, 0)
+            if _zip_behind(file, size):
+                yield from self._opened(path, _Joined(b"", file), meter, 0)
         except Refused as error:
             self.unread.append(f"{path}: {error.message}")
 
@@ -65,10 +75,22 @@ class Contents:
         head = upto(stream, PIECE)
         whole = len(head) < PIECE
         yield Piece(path=path, data=head, whole=whole)
-        if _packed(head):
+        yield from self._inlined(path, head, meter, depth)
+        if head.startswith(_CLOSED):
+            self.unread.append(f"{path}: packed in a way that is not opened")
+        elif _packed(head):
             yield from self._opened(path, _Joined(head, stream), meter, depth)
         elif not whole:
             yield from _rest(path, head, stream)
+
+    def _inlined(self, path: str, head: bytes, meter: Meter, depth: int) -> Iterator[Piece]:
+        """What addresses in a text hold."""
+        for data in inline(head):
+            if depth == MAX_DEPTH:
+                self.unread.append(f"{path}: packed more than {MAX_DEPTH} times")
+                return
+            meter.unpacked(len(data))
+            yield from self._pieces(f"{path}!base64", io.BytesIO(data), meter, depth + 1)
 
     def _opened(self, path: str, stream: _Joined, meter: Meter, depth: int) -> Iterator[Piece]:
         if depth == MAX_DEPTH:
@@ -79,14 +101,17 @@ class Contents:
         except Refused as error:
             if error.code == _BOMB:
                 raise
+            if error.code in _STOPPED:
+                self.unread.append(f"{path}: {error.message}")
             # It only looked like something packed, or was not whole: what came out of it was looked at.
 
     def _inside(self, path: str, stream: _Joined, meter: Meter, depth: int) -> Iterator[Piece]:
         head = stream.head
-        if head.startswith((GZIP, ZSTD, XZ, BZIP2)):
-            yield from self._pieces(path, Decompressed(cast(BinaryIO, stream), meter, path), meter, depth)
+        if head.startswith(_COMPRESSED):
+            unpacked = _Cut(Decompressed(cast(BinaryIO, stream), meter, path))
+            yield from self._pieces(path, unpacked, meter, depth)
         elif head[_TAR[0]] == _TAR[1]:
-            yield from self._members(path, TarReader(stream, path), meter, depth)
+            yield from self._members(path, TarReader(stream, path, skips=lambda _: True), meter, depth)
         elif head.startswith(_DEFLATED):
             yield from self._inflated(path, stream, meter, depth)
         else:
@@ -96,8 +121,11 @@ class Contents:
                 self.unread.append(f"{path}: more than {MOST_PACKED} bytes packed")
             elif head.startswith((PACK, *BUNDLES)):
                 yield from self._objects(path, packed_objects(data, meter, path), meter, depth)
+            elif head.startswith((DEB, PIP)):
+                for name, part in parts_of(data, path):
+                    yield from self._pieces(f"{path}!{shown(name)}", io.BytesIO(part), meter, depth)
             else:
-                yield from self._members(path, zip_members(io.BytesIO(data), path), meter, depth)
+                yield from self._members(path, zip_members(io.BytesIO(_to_its_end(data)), path), meter, depth)
 
     def _members(
         self, path: str, members: Iterable[tuple[Header, Readable]], meter: Meter, depth: int
@@ -109,7 +137,7 @@ class Contents:
 
     def _inflated(self, path: str, stream: Readable, meter: Meter, depth: int) -> Iterator[Piece]:
         """A file of one deflated stream; git keeps loose objects so."""
-        inflated = Inflated(stream, meter, path)
+        inflated = _Cut(Inflated(stream, meter, path))
         data = upto(inflated, PIECE)
         found = loose_object(data, meter, path) if len(data) < PIECE else None
         if found:
@@ -127,9 +155,29 @@ class Contents:
 
 def _packed(head: bytes) -> bool:
     """Does it look like something that has something in it?"""
-    if head.startswith((GZIP, ZSTD, XZ, BZIP2, _ZIP, PACK, *BUNDLES, *_DEFLATED)):
+    if head.startswith((*_COMPRESSED, _ZIP, PACK, *BUNDLES, *_DEFLATED, DEB, PIP)):
         return True
     return head[_TAR[0]] == _TAR[1] or (len(head) < PIECE and _ZIP_END in head[-_END_SPACE:])
+
+
+def _to_its_end(data: bytes) -> bytes:
+    """A zip without what follows it."""
+    at = data.rfind(_ZIP_END)
+    comment = int.from_bytes(data[at + _END_SIZE - 2 : at + _END_SIZE], "little")
+    return data[: at + _END_SIZE + comment] if at >= 0 else data
+
+
+def _zip_behind(file: BinaryIO, size: int) -> bool:
+    """Does a file, too large to be looked at at once, begin as something else and end as a zip? It then stands at its
+    begin."""
+    if size < PIECE:
+        return False
+    file.seek(max(0, size - _END_SPACE))
+    end = file.read()
+    file.seek(0)
+    begins = file.read(len(_ZIP))
+    file.seek(0)
+    return _ZIP_END in end and begins != _ZIP
 
 
 def upto(stream: Readable, size: int) -> bytes:
@@ -159,6 +207,21 @@ class _Joined:
     def seek(self, place: int, /) -> int:
         """Back to a place in the head; as long as nothing behind it was read."""
         return self._read.seek(place)
+
+
+@frozen
+class _Cut:
+    """A stream that ends where it is broken."""
+
+    stream: Readable
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            return self.stream.read(size)
+        except Refused as error:
+            if error.code == _BOMB:
+                raise
+            return b""
 
 
 @frozen

@@ -22,7 +22,8 @@ _MAX_BYTES = 400
 _LETTERS = 12
 """Different bytes that a run must have: a ruler is no text."""
 
-_BLANKS = b" \t\r\n\v\f"
+_BLANKS = b" \t\r\n\v\f\0"
+"""White space, and what UTF-16 puts between letters."""
 
 
 @frozen(kw_only=True)

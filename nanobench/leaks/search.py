@@ -19,6 +19,18 @@ _MARKS = re.compile(rb"^(?:-[^\n]*|[+ ])", re.MULTILINE)
 _QUOTED_LINES = 3
 """Line breaks as ``\\n`` in one line, from which on it is a text in quotes."""
 
+_LISTED = re.compile(rb"\\n\",[ \t\r\n]*\"")
+"""Between two lines of a text that JSON keeps line by line, as notebooks do."""
+
+_TAGS = re.compile(rb"<[^<>]*>")
+_ENTITIES = (
+    (b"&lt;", b"<"),
+    (b"&gt;", b">"),
+    (b"&quot;", b'"'),
+    (b"&#39;", b"'"),
+    (b"&#x27;", b"'"),
+    (b"&amp;", b"&"),
+)
 _ESCAPES = ((b"\\\\", b"\0"), (b"\\n", b""), (b"\\t", b""), (b"\\r", b""), (b"\\", b""), (b"\0", b"\\"))
 """What quoting did, undone, except for white space."""
 
@@ -58,7 +70,7 @@ class Search:
         self._answer = None if answer is None else squeezed(answer.encode())
 
     def runs(self, data: bytes) -> set[bytes]:
-        """The runs in ``data``: as it stands, quoted in JSON or a source map, or added by a patch."""
+        """The runs in ``data``: as it stands, quoted in JSON or a source map, added by a patch, shown on a page."""
         return {run for text in _readings(data) for run in self._runs.within(text)}
 
     def words(self, path: str, data: bytes) -> set[bytes]:
@@ -87,9 +99,19 @@ def blob_id(data: bytes) -> str:
 def _readings(data: bytes) -> Iterator[bytes]:
     yield squeezed(data)
     if data.count(b"\\n") >= _QUOTED_LINES:
-        yield squeezed(_unquoted(data))
+        yield squeezed(_unquoted(_LISTED.sub(rb"\\n", data)))
     if _DIFF in data:
         yield squeezed(_MARKS.sub(b"", data))
+    if b"</pre>" in data:
+        yield squeezed(_unmarked(data))
+
+
+def _unmarked(data: bytes) -> bytes:
+    """The text of a page, which may show sources with a tag a word."""
+    text = _TAGS.sub(b"", data)
+    for entity, char in _ENTITIES:
+        text = text.replace(entity, char)
+    return text
 
 
 def _unquoted(data: bytes) -> bytes:

@@ -103,11 +103,12 @@ TABLE: tuple[tuple[Kind, tuple[str, ...]], ...] = (
 
 STEERING = (
     # Python: what pytest, coverage and the interpreter itself read or run before any test.
-    *("pytest.toml", ".pytest.toml", "setup.cfg", "pyproject.toml", ".coveragerc"),
+    *("pytest.toml", ".pytest.toml", "setup.cfg", "pyproject.toml", ".coveragerc*"),
     *("sitecustomize.*", "sitecustomize/", "usercustomize.*", "usercustomize/"),
     *("*.pth", "*.egg-info/", "*.dist-info/"),
     # JavaScript and TypeScript: scripts, runners, what turns test files into programs, installed modules.
-    *("package.json", "vitest.workspace.*", "vite*.config.*", "jest*.config.*", ".nycrc*"),
+    *("package.json", "vitest.workspace.*", "vitest.projects.*", "vite*.config.*", "jest*.config.*"),
+    *(".nycrc*", "nyc.config.*", "postcss.config.*", ".postcssrc*"),
     *("babel.config.*", ".babelrc*", ".swcrc", "tsconfig*.json", "jsconfig.json", ".npmrc", ".pnpmfile.*"),
     *("pnpm-workspace.yaml", ".yarnrc*", ".yarn/", ".pnp.*", "bunfig.toml", "node_modules/"),
     # Any language.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import bz2
 import gzip
+import html
 import io
 import json
 import lzma
+import os
 import py_compile
 import re
 import tarfile
@@ -29,9 +32,9 @@ Plant = Callable[[str, "str | bytes"], Path]
 SITE = "usr/lib/python3/site-packages"
 
 
-def zipped(members: dict[str, str]) -> bytes:
+def zipped(members: dict[str, str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(out, "w", method) as archive:
         for name, text in members.items():
             archive.writestr(name, text)
     return out.getvalue()
@@ -147,13 +150,17 @@ def test_names_in_a_text_of_lines_are_no_leak(toy: Any, plant: Plant) -> None:
 @pytest.mark.parametrize(
     "pack",
     [gzip.compress, bz2.compress, lzma.compress, zlib.compress, zstandard.ZstdCompressor().compress,
+     lambda data: lzma.compress(data, format=lzma.FORMAT_ALONE),
+     lambda data: gzip.compress(data) + b"what tools pass over",
+     lambda data: gzip.compress(data + os.urandom(50_000))[:-30_000],
      lambda data: bz2.compress(data[:100]) + bz2.compress(data[100:]),
      lambda data: lzma.compress(data[:100]) + bytes(4) + lzma.compress(data[100:])],
-    ids=["gzip", "bzip2", "xz", "zlib", "zstd", "two bzip2 streams", "two xz streams, padded"],
+    ids=["gzip", "bzip2", "xz", "zlib", "zstd", "lzma", "gzip and more", "gzip, cut off",
+         "two bzip2 streams", "two xz streams, padded"],
 )  # fmt: skip
 def test_a_compressed_file_is_opened(pack: Callable[[bytes], bytes], toy: Any, plant: Plant, fixed: str) -> None:
     image = plant("usr/share/doc/toy/parser.py.packed", pack(fixed.encode()))
-    assert ("/usr/share/doc/toy/parser.py.packed", "file") in toy.places(image)
+    assert ("/usr/share/doc/toy/parser.py.packed", "lines") in toy.places(image)
 
 
 def test_a_zip_in_a_tar_in_xz_is_opened(toy: Any, plant: Plant, fixed: str) -> None:
@@ -165,6 +172,75 @@ def test_a_zip_in_a_tar_in_xz_is_opened(toy: Any, plant: Plant, fixed: str) -> N
 def test_a_zip_behind_something_else_is_opened(toy: Any, plant: Plant, fixed: str) -> None:
     image = plant("usr/bin/toy", b"#!/usr/bin/env python3\n" + zipped({"toy/parser.py": fixed}))
     assert ("/usr/bin/toy!toy/parser.py", "file") in toy.places(image)
+
+
+def test_a_zip_behind_more_than_is_looked_at_at_once_is_opened(
+    toy: Any, plant: Plant, fixed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nanobench.leaks.contents.PIECE", 100_000)
+    image = plant("usr/bin/toy", b"#!/bin/sh\n" + bytes(150_000) + zipped({"toy/parser.py": fixed}))
+    assert ("/usr/bin/toy!toy/parser.py", "file") in toy.places(image)
+
+
+def test_a_zip_before_something_else_is_opened(toy: Any, plant: Plant, fixed: str) -> None:
+    image = plant("toy.zip", zipped({"toy/parser.py": fixed}) + b"what tools pass over")
+    assert ("/toy.zip!toy/parser.py", "file") in toy.places(image)
+
+
+def test_a_debian_package_is_opened(toy: Any, plant: Plant, fixed: str) -> None:
+    members = {"debian-binary": b"2.0\n", "data.tar.xz": lzma.compress(tarred({"./toy/parser.py": fixed.encode()}))}
+    package = b"!<arch>\n"
+    for name, data in members.items():
+        package += b"%-16s%-12d%-6d%-6d%-8s%-10d`\n" % (name.encode(), 0, 0, 0, b"100644", len(data))
+        package += data + b"\n" * (len(data) % 2)
+    image = plant("var/cache/apt/archives/python3-toy.deb", package)
+    path = "/var/cache/apt/archives/python3-toy.deb!data.tar.xz!./toy/parser.py"
+    assert (path, "file") in toy.places(image)
+
+
+def test_what_an_older_pip_keeps_of_an_answer_is_opened(toy: Any, plant: Plant, fixed: str) -> None:
+    sdist = gzip.compress(tarred({"toy/parser.py": fixed.encode()}))
+    kept = b"cc=4,\x82\xa8response\x82\xa4body\xc6" + len(sdist).to_bytes(4, "big") + sdist
+    image = plant("root/.cache/pip/http/a/b/c", kept + b"\xa7headers\x80\xa4vary\x80")
+    assert ("/root/.cache/pip/http/a/b/c!body!toy/parser.py", "file") in toy.places(image)
+
+
+def test_a_tar_with_devices_is_opened(toy: Any, plant: Plant, fixed: str) -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        device = tarfile.TarInfo("dev/null")
+        device.type = tarfile.CHRTYPE
+        archive.addfile(device)
+        packed = gzip.compress(fixed.encode())
+        info = tarfile.TarInfo("parser.py.gz")
+        info.size = len(packed)
+        archive.addfile(info, io.BytesIO(packed))
+    assert ("/rootfs.tar!parser.py.gz", "lines") in toy.places(plant("rootfs.tar", out.getvalue()))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_no_encoding_of_text_hides_lines(encoding: str, toy: Any, plant: Plant, fixed: str) -> None:
+    assert ("/parser.txt", "lines") in toy.places(plant("parser.txt", fixed.encode(encoding)))
+
+
+def test_a_source_map_within_its_file_is_found(toy: Any, plant: Plant, fixed: str) -> None:
+    document = json.dumps({"version": 3, "sourcesContent": [fixed]}).encode()
+    address = b"data:application/json;charset=utf-8;base64," + base64.b64encode(document)
+    image = plant("app/dist/main.js", b"x()\n//# sourceMappingURL=" + address + b"\n")
+    assert ("/app/dist/main.js!base64", "lines") in toy.places(image)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_notebook_is_unquoted(indent: int | None, toy: Any, plant: Plant, fixed: str) -> None:
+    cell = {"cell_type": "code", "source": fixed.splitlines(keepends=True)}
+    image = plant("doc/toy.ipynb", json.dumps({"cells": [cell]}, indent=indent))
+    assert ("/doc/toy.ipynb", "lines") in toy.places(image)
+
+
+def test_a_page_that_shows_a_source_is_found(toy: Any, plant: Plant, fixed: str) -> None:
+    words = re.sub(r"\S+", lambda word: f'<span class="n">{html.escape(word[0])}</span>', fixed)
+    image = plant("usr/share/doc/toy/html/_modules/parser.html", f"<div><pre>{words}</pre></div>")
+    assert toy.places(image) == {("/usr/share/doc/toy/html/_modules/parser.html", "lines")}
 
 
 def test_lines_of_the_hidden_test_in_a_document_are_found(toy: Any, plant: Plant) -> None:
@@ -212,6 +288,16 @@ def test_a_bomb_is_named_and_left_and_all_else_is_looked_at(toy: Any, plant: Pla
     scanned = toy.survey(plant("b/parser.py", fixed))[1]
     assert [text.partition(":")[0] for text in scanned.unread] == ["/a/bomb.xz.xz"]
     assert {found.place for found in scanned.found} == {"/b/parser.py"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [zipped({"a": "b"}, zipfile.ZIP_LZMA), b"7z\xbc\xaf\x27\x1c" + bytes(99), b"\x04\x22\x4d\x18" + bytes(99)],
+    ids=["a zip with lzma", "7z", "lz4"],
+)
+def test_what_is_packed_in_a_way_that_is_not_opened_is_named(data: bytes, toy: Any, plant: Plant) -> None:
+    (unread,) = toy.survey(plant("packed", data))[1].unread
+    assert unread.startswith("/packed: ")
 
 
 def test_what_is_packed_too_often_is_named(toy: Any, plant: Plant) -> None:

@@ -65,7 +65,8 @@ STEER = (
     "setup.cfg a/pyproject.toml .coveragerc src/sitecustomize.py src/sitecustomize.pyc usercustomize/__init__.py "
     "a.pth src/x.dist-info/entry_points.txt src/X.DIST-INFO/entry_points.txt package.json packages/a/package.json "
     "Makefile vite.config.ts vitest.unit.config.ts jest.e2e.config.js .yarn/releases/yarn.cjs .pnp.cjs "
-    "tsconfig.build.json .env.test"
+    "tsconfig.build.json .env.test vitest.projects.ts "
+    "postcss.config.mjs .postcssrc.cjs nyc.config.js .coveragerc.toml"
 )
 LINKS = "src/x.dist-info node_modules packages/a/node_modules __mocks__ tests e2e"
 """Links may stand where folders do."""
