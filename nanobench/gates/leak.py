@@ -33,7 +33,7 @@ _REMEDIES = {
     "alternates": "the repository must hold its objects itself",
 }
 _OTHER = "an object that is not the base's: make the repository of the base tree alone"
-_UNREAD = "it is packed beyond all bounds: keep it out of the image"
+_UNREAD = "it is packed beyond all bounds, or in a way that is not opened: keep it out of the image"
 _MOST_PACKAGE_JSON = 1 << 20
 
 
