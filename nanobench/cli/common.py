@@ -21,7 +21,7 @@ from nanobench import __version__
 from nanobench.bundle.write import MANIFEST
 from nanobench.cli.talk import Talk
 from nanobench.ecosystems.online import Online
-from nanobench.errors import MachineFailure, Misuse, NanobenchError, Refused
+from nanobench.errors import MAX_DETAILS, MachineFailure, Misuse, NanobenchError, Refused
 from nanobench.formats.documents import read_spec
 from nanobench.formats.printable import printable
 from nanobench.image.workbench import Workbench
@@ -109,9 +109,9 @@ def bundle(path: Path) -> Path:
         Misuse: ``NB_NO_BUNDLE`` when it is none.
     """
     if not (path / MANIFEST).is_file():
-        raise Misuse(
-            "NB_NO_BUNDLE", f"there is no {MANIFEST}", where=str(path), hint="give the folder that `run` wrote"
-        )
+        inside = sorted(str(found.parent) for found in path.glob(f"*/{MANIFEST}"))[:MAX_DETAILS]
+        hint = f"give one of {', '.join(inside)}" if inside else "give the folder that `run` wrote"
+        raise Misuse("NB_NO_BUNDLE", f"there is no {MANIFEST}", where=str(path), hint=hint)
     return path
 
 

@@ -64,7 +64,11 @@ def compare(
 
 def _check_usage(after: Path | None, *, by: str | None, base: str | None, fail_on: FailOn | None) -> None:
     if (after is None) == (by is None):
-        raise Misuse("NB_USAGE", "give either a second bundle or --by", hint="nanobench compare A B")
+        raise Misuse(
+            "NB_USAGE",
+            "give either a second bundle or --by",
+            hint="nanobench compare A B, or nanobench compare A --by model",
+        )
     if by is not None and by not in AXES:
         raise Misuse("NB_USAGE", f"no axis {by!r}", where="--by", hint=", ".join(AXES))
     if base is not None and by is None:

@@ -13,7 +13,8 @@ from nanobench.scoring.statistics.power import POWER
 from nanobench.scoring.statistics.quantities import decimal, p_value
 from nanobench.scoring.tally import Tally
 
-_WIDTH = 30
+_WIDTH = 42
+"""Room for the longest label and most dimensions."""
 
 
 def text(found: Compared) -> str:

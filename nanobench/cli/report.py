@@ -60,7 +60,11 @@ def report(
         nanobench report runs/new --comment --base runs/old --link https://example.org/report
     """
     if as_comment != bool(link) or (base and not as_comment):
-        raise Misuse("NB_USAGE", "--comment and --link go together, --base goes with them", hint="see --help")
+        raise Misuse(
+            "NB_USAGE",
+            "--comment and --link go together, --base goes with them",
+            hint="nanobench report BUNDLE --comment --link URL, or with --base BUNDLE too",
+        )
     opened = [_opened(folder) for folder in bundles]
     rows = gather(opened)
     if html is not None:

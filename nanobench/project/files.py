@@ -161,9 +161,16 @@ class Project:
         path = self.lock_path(kind, name)
         if not path.is_file():
             raise CannotTell(
-                "NB_LOCK_MISSING", "there is no lock", where=self.name(path), hint=_lock_hint(kind, name)
+                "NB_LOCK_MISSING", "there is no lock", where=self.name(path), hint=self._lock_hint(kind, name)
             )
         return read_lock_file(path, kind, where=self.name(path))
+
+    def _lock_hint(self, kind: type, name: str) -> str:
+        """The command that makes a missing lock; of a task that is not here, the tasks that are."""
+        if kind is not TaskLock:
+            return "lock a task that uses it: nanobench lock TASK"
+        known = self.task_ids()
+        return f"nanobench lock {name}" if name in known else f"known tasks: {', '.join(known) or 'none'}"
 
     def has_lock(self, kind: type[L], name: str) -> bool:
         """Whether the lock's file exists."""
@@ -227,13 +234,6 @@ def read_lock_file(path: Path, kind: type[L], *, where: str) -> Locked[L]:
     except OSError as error:
         raise Misuse("NB_NO_FILE", f"cannot be read: {error.strerror}", where=where) from None
     return Locked(path=path, value=read_lock(data, kind, where=where), sha256=sha256_hex(data))
-
-
-def _lock_hint(kind: type, name: str) -> str:
-    """The command that makes a missing lock."""
-    if kind is TaskLock:
-        return f"nanobench lock {name}"
-    return "lock a task that uses it: nanobench lock TASK"
 
 
 def write_whole(path: Path, data: bytes) -> None:

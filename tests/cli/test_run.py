@@ -88,6 +88,12 @@ def test_a_task_without_a_lock_cannot_be_told(refused: Any, copied: Project, dem
     assert (code, error["code"], error["hint"]) == (3, "NB_LOCK_MISSING", f"nanobench lock {demo}")
 
 
+def test_an_unknown_task_is_told_the_known_ones(refused: Any, demo: str) -> None:
+    code, error = refused("unknown")
+    assert (code, error["code"]) == (3, "NB_LOCK_MISSING")
+    assert error["hint"].startswith("known tasks: ") and demo in error["hint"]
+
+
 def test_nothing_locked_is_nothing_to_run(refused: Any, copied: Project, demo: str) -> None:
     (copied.root / f"locks/{demo}.lock.toml").unlink()
     assert refused()[0] == 2
