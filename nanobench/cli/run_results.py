@@ -32,7 +32,7 @@ def tell(results: tuple[CellResult, ...], destination: Path, *, as_json: bool) -
             "results": [unstructure(r) for r in results],
             **({"error": unreal.document()} if unreal else {}),
         },
-        "\n".join((*(_line(r) for r in results), f"bundle: {destination}", f"  → nanobench verify {destination}")),
+        "\n".join((*(_line(r) for r in results), f"bundle: {destination}", *_next(destination))),
         as_json=as_json,
     )
     strange = sorted({f"{r.cell.harness}: {name}" for r in results for name in r.unknown_fields})
@@ -47,6 +47,10 @@ def tell(results: tuple[CellResult, ...], destination: Path, *, as_json: bool) -
         raise typer.Exit(unreal.exit_code)
     if unscored.total() == len(results):
         raise typer.Exit(3)
+
+
+def _next(destination: Path) -> tuple[str, str]:
+    return f"  → nanobench report {destination} shows it", f"  → nanobench verify {destination} checks it"
 
 
 def _unreal(results: tuple[CellResult, ...]) -> Refused | None:
