@@ -75,6 +75,7 @@ def scores(part: Part) -> Table:
             "Solved: of the cells that count, with the 95 % Wilson interval",
             "Mean score: one mean a task, with the bootstrap interval",
             "The cells that count and those that do not add up to the planned ones",
+            "Whether two arms differ, nanobench compare says" if len(part.arms) > 1 else "",
             few_words(part.whole),
             *part.warnings,
         ),
@@ -105,7 +106,7 @@ def taxonomy(part: Part) -> Table:
     labels = tuple(part.whole.labels)
     return Table(
         title="Why runs failed",
-        note="A label's share of the cells that count.",
+        note="A label's share of the cells that count. What each asks for is in docs/why-it-failed.md of NanoBench.",
         columns=("arm", *labels),
         rows=tuple(
             (names[arm], *(rate_words(share(tally, label)) for label in labels)) for arm, tally in part.arms.items()
