@@ -15,7 +15,7 @@ from nanobench.errors import Misuse
 from nanobench.report.figures import Part
 from nanobench.report.markdown import escaped, rendered
 from nanobench.report.rows import Row
-from nanobench.report.tables import Table, scores, taxonomy, title_of
+from nanobench.report.tables import Table, best_first, differences, scores, taxonomy, title_of
 from nanobench.report.words import NONE, count
 from nanobench.scoring.arms import between
 from nanobench.scoring.comparison import Compared, Comparison, compare
@@ -64,6 +64,8 @@ def _lines(parts: Sequence[Part], link: str, base: Compared | None, most: int) -
     for part in parts:
         yield from (f"**{escaped(title_of(part))}**", "")
         yield from _cut(with_cost(scores(part), part), most)
+        if part.differences:
+            yield from _cut(differences(part), most)
     if base is not None:
         yield from _against(base, most)
     for part in parts:
@@ -86,7 +88,7 @@ def _cut(table: Table, most: int) -> Iterator[str]:
 
 def with_cost(table: Table, part: Part) -> Table:
     """The scores, with what each arm's runs cost."""
-    costs = [cost_words(part.rows(arm)) for arm in part.arms]
+    costs = [cost_words(part.rows(arm)) for arm, _ in best_first(part)]
     rows = tuple((*row, cost) for row, cost in zip(table.rows, costs, strict=True))
     return evolve(table, columns=(*table.columns, "cost"), rows=rows)
 

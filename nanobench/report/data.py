@@ -15,12 +15,13 @@ from attrs import asdict, frozen
 from nanobench.formats import json
 from nanobench.formats.printable import printable
 from nanobench.model.result import CellResult
+from nanobench.report.differences import Left, Pair
 from nanobench.report.figures import Part, parts_of
 from nanobench.report.rows import Arm, Row
 from nanobench.report.tally import Tally, class_of
 from nanobench.scoring.efficiency import Efficiency, Spread, efficiency
 from nanobench.scoring.groups import FACTS
-from nanobench.scoring.statistics.quantities import decimal
+from nanobench.scoring.statistics.quantities import decimal, p_value
 
 Value = str | int | bool | None | tuple[str, ...]
 
@@ -186,9 +187,26 @@ def _part(part: Part) -> dict[str, Any]:
             {"hinted": number[n.hinted], "navigation": number[n.navigation], **n.delta.document()}
             for n in part.navigation
         ],
+        "differences": [_pair(found) for found in part.differences if isinstance(found, Pair)],
+        "differences_left": [asdict(found) for found in part.differences if isinstance(found, Left)],
         "efficiency": [
             _efficiency(n, found) for arm, n in number.items() for found in efficiency(_results(part, arm))
         ],
+    }
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    """Keys and values are those of ``nanobench compare --json``."""
+    tested, sides = pair.tested, (pair.found.before, pair.found.after)
+    said = tested.verdict if tested else None
+    return {
+        "run": pair.run,
+        "axis": next(iter(pair.contrast.differing())),
+        "arms": {name: dict(side.arm) for name, side in zip(("before", "after"), pair.sides, strict=True)},
+        "solved": {name: side.rate.document() for name, side in zip(("before", "after"), sides, strict=True)},
+        "difference": tested.difference.document() if tested else None,
+        "p_corrected": p_value(tested.corrected) if tested else None,
+        "verdict": {"word": said.word, "intervals": said.intervals, "pairs": said.pairs} if said else None,
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
+from nanobench.report.differences import Left, Pair, differences
 from nanobench.report.dimensions import DIMENSIONS, UNKNOWN, Dimension, by_arm, dimension
 from nanobench.report.rows import Arm, Facts, Row
 from nanobench.report.tally import Tally, tally
@@ -59,6 +60,7 @@ class Part:
     warnings: tuple[str, ...]
     means: Mapping[Arm, Mean]
     navigation: tuple[Navigation, ...]
+    differences: tuple[Pair | Left, ...]
     matrix: Mapping[Arm, Squares]
     dimensions: tuple[Dimension, ...]
 
@@ -72,10 +74,11 @@ def parts_of(rows: Sequence[Row]) -> tuple[Part, ...]:
     kinds: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         kinds[row.facts.spec.kind if row.facts.spec else UNKNOWN].append(row)
-    return tuple(_part(kind, kinds[kind]) for kind in sorted(kinds))
+    found = tuple(differences(rows))
+    return tuple(_part(kind, kinds[kind], tuple(d for d in found if d.kind == kind)) for kind in sorted(kinds))
 
 
-def _part(kind: str, rows: list[Row]) -> Part:
+def _part(kind: str, rows: list[Row], found: tuple[Pair | Left, ...]) -> Part:
     arms, matrix = by_arm(rows), _matrix(rows)
     return Part(
         kind=kind,
@@ -85,6 +88,7 @@ def _part(kind: str, rows: list[Row]) -> Part:
         warnings=tuple(_warnings(rows)),
         means={arm: mean(scores) for arm in arms if (scores := _mean_scores(matrix[arm]))},
         navigation=tuple(_navigations(matrix, arms)),
+        differences=found,
         matrix=matrix,
         dimensions=tuple(dimension(name, rows) for name in DIMENSIONS),
     )

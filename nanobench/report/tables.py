@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
+from nanobench.report.differences import MOST_PAIRS, Left, Pair
 from nanobench.report.dimensions import Dimension
 from nanobench.report.efficiency import MEASURES, taken
 from nanobench.report.figures import Part, Square
@@ -22,10 +23,12 @@ from nanobench.report.words import (
     rate_words,
     spread_words,
 )
+from nanobench.scoring.arms import AXES, words
 from nanobench.scoring.causes import Denominator
+from nanobench.scoring.comparison import Tested
 from nanobench.scoring.efficiency import REPEATS
-from nanobench.scoring.statistics.power import FLOOR
-from nanobench.scoring.statistics.quantities import Rate
+from nanobench.scoring.statistics.power import ALPHA, FLOOR
+from nanobench.scoring.statistics.quantities import Rate, p_value
 
 
 @frozen(kw_only=True)
@@ -50,8 +53,9 @@ def title_of(part: Part) -> str:
 
 
 def overview(part: Part) -> Iterator[Table]:
-    """Scores and what does not count, failure labels, the navigation delta, what runs took."""
+    """Scores and what does not count, which arms differ, failure labels, the navigation delta, what runs took."""
     yield scores(part)
+    yield differences(part)
     yield taxonomy(part)
     yield navigation(part)
     yield spreads(part)
@@ -75,13 +79,63 @@ def scores(part: Part) -> Table:
             "Solved: of the cells that count, with the 95 % Wilson interval",
             "Mean score: one mean a task, with the bootstrap interval",
             "The cells that count and those that do not add up to the planned ones",
-            "Whether two arms differ, nanobench compare says" if len(part.arms) > 1 else "",
+            "Whether two arms differ, nanobench compare says" if len(part.arms) > 1 and not part.differences else "",
             few_words(part.whole),
             *part.warnings,
         ),
         columns=("arm", "tasks", "planned", "found", "count", "solved", "mean score", "do not count"),
-        rows=tuple(_score_row(names[arm], tally, str(part.means.get(arm, NONE))) for arm, tally in part.arms.items()),
+        rows=tuple(_score_row(names[arm], tally, str(part.means.get(arm, NONE))) for arm, tally in best_first(part)),
     )
+
+
+def best_first(part: Part) -> list[tuple[Arm, Tally]]:
+    """The arms, those first that solved most of the cells that count; as they were planned where two solved alike."""
+    return sorted(part.arms.items(), key=lambda item: -share_of(item[1].solved))
+
+
+def share_of(rate: Rate) -> float:
+    """What a rate is sorted by; what was not measured is less than nothing."""
+    return rate.passed / rate.n if rate.n else -1
+
+
+def differences(part: Part) -> Table:
+    """Which arms differ, in the words of the rules."""
+    pairs = [found for found in part.differences if isinstance(found, Pair)]
+    arms = [side.arm for pair in pairs for side in pair.sides]
+    varying = [axis for axis in AXES if len({arm[axis] for arm in arms}) > 1]
+    runs = len({arm.run for arm in part.arms}) > 1
+    return Table(
+        title="Differences",
+        note=_sentences(
+            "Each arm and the best of those that differ from it in one thing alone, over tasks that may be compared",
+            "The verdict is on the second, beside the first: they differ when the intervals of solved are apart and"
+            f" p, corrected for all pairs, is at most {ALPHA}",
+            "All pairs, and two runs: nanobench compare",
+        ),
+        columns=("arms", "verdict", "solved: first", "solved: second", "difference"),
+        rows=tuple(_difference_row(found, varying, runs=runs) for found in part.differences),
+        heads=2,
+    )
+
+
+def _difference_row(found: Pair | Left, varying: list[str], *, runs: bool) -> tuple[str, ...]:
+    run = f"run {found.run}" if runs else ""
+    if isinstance(found, Left):
+        left = f"more than {MOST_PAIRS} pairs: nanobench compare BUNDLE --by {found.axis}"
+        return ", ".join(filter(None, (f"{found.axis}: {found.pairs} pairs", run))), left, NONE, NONE, NONE
+    differing, _ = found.contrast.words()
+    alike = [axis for axis in varying if axis not in found.contrast.differing()]
+    both = ", ".join(filter(None, (words(found.contrast.before.arm, alike), run)))
+    rates = (rate_words(side.rate) for side in (found.found.before, found.found.after))
+    said = verdict_words(found.tested) if found.tested else "nothing may be compared"
+    more = str(found.tested.difference) if found.tested else NONE
+    return f"{differing} ({both})" if both else differing, said, *rates, more
+
+
+def verdict_words(tested: Tested) -> str:
+    """``solves more (p 0.0313)``; p is the corrected one, and claims nothing of too few tasks."""
+    why = f"p {p_value(tested.corrected)}" if tested.test.n >= FLOOR else f"fewer than {FLOOR} tasks"
+    return f"{tested.verdict.word} ({why})"
 
 
 def _score_row(name: str, tally: Tally, mean: str) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from nanobench.report.dimensions import OF_TASKS, Dimension
 from nanobench.report.efficiency import MEASURES, taken
 from nanobench.report.figures import Navigation, Part, Square
 from nanobench.report.rows import Arm, Row
-from nanobench.report.tables import out_words, share, title_of, with_stopped
+from nanobench.report.tables import best_first, differences, out_words, share, share_of, title_of, with_stopped
 from nanobench.report.tally import Tally, class_of, failure_label, too_few
 from nanobench.report.words import NONE, arm_names, few_words, rate_words, spread_words
 from nanobench.scoring.efficiency import Spread
-from nanobench.scoring.statistics.quantities import Rate, decimal
+from nanobench.scoring.statistics.quantities import decimal
 
 Href = Callable[[Row], str | None]
 """Where a row's details are; None where there are none."""
@@ -73,7 +73,8 @@ def part_view(part: Part, href: Href) -> dict[str, Any]:
         "warnings": [*filter(None, [few_words(part.whole)]), *part.warnings],
         "names": list(names.values()),
         "labels": [{"name": label, "style": style_of(label)} for label in labels],
-        "scores": [_score(arm, names[arm], tally, part) for arm, tally in part.arms.items()],
+        "scores": [_score(arm, names[arm], tally, part) for arm, tally in best_first(part)],
+        "differences": differences(part),
         "filters": _filters(part),
         "lines": [_line(task, part, href) for task in part.facts],
         "taxonomy": [_blame(names[arm], tally, labels) for arm, tally in part.arms.items()],
@@ -91,7 +92,7 @@ def _score(arm: Arm, name: str, tally: Tally, part: Part) -> dict[str, Any]:
         "name": name,
         "tally": tally,
         "few": too_few(tally),
-        "share": _value(tally.solved),
+        "share": share_of(tally.solved),
         "solved": rate_words(tally.solved),
         "plot": svg.interval(tally.solved),
         "mean": str(mean or NONE),
@@ -99,11 +100,6 @@ def _score(arm: Arm, name: str, tally: Tally, part: Part) -> dict[str, Any]:
         "out": out_words(tally),
         "stopped": with_stopped(tally),
     }
-
-
-def _value(rate: Rate) -> float:
-    """What a rate is sorted by; what was not measured comes first."""
-    return rate.passed / rate.n if rate.n else -1
 
 
 def _filters(part: Part) -> dict[str, list[str]]:
@@ -135,7 +131,7 @@ def key_of(name: str) -> str:
 
 def _square(square: Square, href: Href) -> dict[str, Any]:
     runs = [{"href": href(row), "mark": mark_of(row), "words": words_of(row)} for row in square.rows]
-    return {"solved": square.tally.solved, "value": _value(square.tally.solved), "runs": runs}
+    return {"solved": square.tally.solved, "value": share_of(square.tally.solved), "runs": runs}
 
 
 def _blame(name: str, tally: Tally, labels: list[str]) -> dict[str, Any]:

@@ -106,21 +106,28 @@ def within(results: Iterable[CellResult], tasks: Mapping[str, Task], *, axis: st
         Misuse: ``NB_NO_ARM`` when no arm has the value ``base``.
         Refused: ``NB_TOO_MANY`` for more than ``MOST`` contrasts.
     """
-    keys = [other for other in AXES if other != axis]
     found: list[Contrast] = []
     values: set[str] = set()
-    for kind, sides in sorted(_by_kind(results, tasks).items()):
-        alike: dict[tuple[str, ...], list[Side]] = defaultdict(list)
-        for side in sides:
-            alike[_on(keys, side.arm)].append(side)
-            values.add(side.arm[axis])
-        for group in alike.values():
-            found += [Contrast(kind=kind, before=a, after=b) for a, b in _pairs(group, axis, base)]
-            if len(found) > MOST:
-                raise Refused("NB_TOO_MANY", f"more than {MOST} comparisons", hint="name one value with --base")
+    for kind, group in alike(results, tasks, axis=axis):
+        values.update(side.arm[axis] for side in group)
+        found += [Contrast(kind=kind, before=a, after=b) for a, b in _pairs(group, axis, base)]
+        if len(found) > MOST:
+            raise Refused("NB_TOO_MANY", f"more than {MOST} comparisons", hint="name one value with --base")
     if base is not None and not any(_is(value, base) for value in values):
         raise Misuse("NB_NO_ARM", f"no {axis} {base!r}", where="--base", hint=f"there is {', '.join(sorted(values))}")
     return Contrasts(found=tuple(found))
+
+
+def alike(
+    results: Iterable[CellResult], tasks: Mapping[str, Task], *, axis: str
+) -> Iterator[tuple[TaskKind, Sequence[Side]]]:
+    """The arms of one run, kind by kind, in groups whose members differ on ``axis`` alone."""
+    keys = [other for other in AXES if other != axis]
+    for kind, sides in sorted(_by_kind(results, tasks).items()):
+        groups: dict[tuple[str, ...], list[Side]] = defaultdict(list)
+        for side in sides:
+            groups[_on(keys, side.arm)].append(side)
+        yield from ((kind, group) for group in groups.values())
 
 
 def words(arm: Arm, axes: Collection[str] = AXES) -> str:

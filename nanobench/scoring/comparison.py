@@ -42,20 +42,34 @@ class Group:
 
 
 @frozen(kw_only=True)
-class Comparison:
-    """What may be said of one contrast. ``corrected`` is the p of ``test`` after correction for all contrasts;
-    ``efficiency`` gives each figure's change and its p, corrected for all figures of all contrasts."""
+class Tested:
+    """Whether the two of one contrast differ. ``corrected`` is the p of ``test`` after correction for all
+    contrasts."""
 
     found: Comparable
     test: PairedTest
     corrected: float
-    groups: tuple[Group, ...]
-    efficiency: tuple[tuple[Change, float], ...]
 
     @property
     def difference(self) -> Difference:
         """How much larger is the share of solved runs after, on average over tasks?"""
         return paired_difference(self.found.before.means, self.found.after.means)
+
+    @property
+    def verdict(self) -> Verdict:
+        """May the two be called different?"""
+        before, after = self.found.before, self.found.after
+        rose = sum(after.means.values()) - sum(before.means.values())
+        return verdict_of(before.rate, after.rate, rose=rose, test=self.test, corrected=self.corrected)
+
+
+@frozen(kw_only=True)
+class Comparison(Tested):
+    """All that may be said of one contrast. ``efficiency`` gives each figure's change and its p, corrected for all
+    figures of all contrasts."""
+
+    groups: tuple[Group, ...]
+    efficiency: tuple[tuple[Change, float], ...]
 
     @property
     def k(self) -> int:
@@ -66,13 +80,6 @@ class Comparison:
     def detectable(self) -> float | None:
         """The smallest difference that so many tasks would show."""
         return detectable_difference(self.test.n)
-
-    @property
-    def verdict(self) -> Verdict:
-        """May the two be called different?"""
-        before, after = self.found.before, self.found.after
-        rose = sum(after.means.values()) - sum(before.means.values())
-        return verdict_of(before.rate, after.rate, rose=rose, test=self.test, corrected=self.corrected)
 
     @property
     def regressed(self) -> bool:
@@ -115,24 +122,32 @@ def compare(contrasts: Iterable[Contrast], tasks: Mapping[str, Task], *, alone: 
         alone: the arms that have no counterpart.
     """
     found = [comparable(contrast, tasks) for contrast in contrasts]
-    full = [each for each in found if each.before.tasks]
-    tests = [paired_test(each.before.means, each.after.means) for each in full]
-    corrected = benjamini_hochberg([test.p for test in tests])
-    spent = [changes(each.before.results, each.after.results) for each in full]
+    full = tested(found)
+    spent = [changes(each.found.before.results, each.found.after.results) for each in full]
     spent_p = iter(benjamini_hochberg([change.test.p for each in spent for change in each]))
     return Compared(
         comparisons=tuple(
             Comparison(
-                found=each,
-                test=test,
-                corrected=p,
-                groups=tuple(_groups(each.before, each.after, tasks)),
+                found=each.found,
+                test=each.test,
+                corrected=each.corrected,
+                groups=tuple(_groups(each.found.before, each.found.after, tasks)),
                 efficiency=tuple((change, next(spent_p)) for change in spent_),
             )
-            for each, test, p, spent_ in zip(full, tests, corrected, spent, strict=True)
+            for each, spent_ in zip(full, spent, strict=True)
         ),
         empty=tuple(each for each in found if not each.before.tasks),
         alone=alone,
+    )
+
+
+def tested(found: Iterable[Comparable]) -> tuple[Tested, ...]:
+    """Those that have a task to compare, each tested; their p-values are one family."""
+    full = [each for each in found if each.before.tasks]
+    tests = [paired_test(each.before.means, each.after.means) for each in full]
+    corrected = benjamini_hochberg([test.p for test in tests])
+    return tuple(
+        Tested(found=each, test=test, corrected=p) for each, test, p in zip(full, tests, corrected, strict=True)
     )
 
 

@@ -53,6 +53,33 @@ def test_a_comment_compares_with_a_base(storeless: Call, made: Path, tmp_path: P
     assert done.code == 0 and done.out.startswith("<!-- nanobench-report -->") and "Against the base" in done.out
 
 
+def test_differences_are_those_that_compare_makes_of_the_best_arm(storeless: Call, tmp_path: Path) -> None:
+    """Of four models two solve hardly anything; beside the best of each Nanocoder stand the three others."""
+    skill = {"a": 0.05, "b": 0.95, "c": 0.7, "d": 0.1}
+    harnesses = ("nanocoder-1.29.0", "nanocoder-1.30.0")
+    plan = Plan(tasks=8, repeats=5, models=tuple(skill), harnesses=harnesses, skill=skill)
+    made = synthetic(tmp_path / "made-up", plan)
+    (part,) = json.loads(storeless("report", made, "--format", "json").out)["parts"]
+    found = {
+        (axis, str(each["arms"])): each
+        for axis in ("model", "harness")
+        for each in storeless("compare", made, "--by", axis, "--json").document["comparisons"]
+    }
+    assert len(found) == 2 * 6 + 4
+    for said in part["differences"]:
+        each = found[said["axis"], str(said["arms"])]
+        assert said["difference"] == each["paired"]["difference"]
+        assert said["p_corrected"] == each["paired"]["p_corrected"]
+        assert said["solved"] == {side: each[side]["solved"] for side in ("before", "after")}
+        assert said["verdict"] == {key: each["verdict"][key] for key in ("word", "intervals", "pairs")}
+    models = [said["arms"] for said in part["differences"] if said["axis"] == "model"]
+    assert len(models) == 2 * 3 and all("made-up/b" in (m["before"]["model"], m["after"]["model"]) for m in models)
+    assert len(part["differences"]) == len(models) + 4
+    assert {said["verdict"]["word"] for said in part["differences"]} > {"not distinguishable from noise"}
+    text = storeless("report", made, "--format", "markdown").out
+    assert text.index("### Scores") < text.index("### Differences") < text.index("### Why runs failed")
+
+
 @pytest.mark.parametrize(
     "options", [("--comment",), ("--link", LINK), ("--base", "x"), ("--comment", "--link", "javascript:x")]
 )

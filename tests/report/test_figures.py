@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from attrs import evolve, fields
@@ -20,6 +21,7 @@ from nanobench.model.task import Task
 from nanobench.report.dimensions import DIMENSIONS, band
 from nanobench.report.figures import parts_of
 from nanobench.report.rows import Facts, Row, facts_of, gather
+from nanobench.report.tables import differences, scores
 from nanobench.report.tally import CLASSES, tally
 from nanobench.report.words import AXES
 from nanobench.scoring.causes import POLICIES, Denominator
@@ -134,6 +136,30 @@ def test_the_navigation_delta_is_over_tasks_that_count_in_both_modes(made: Made)
         & {t for t, square in part.matrix[found.navigation].items() if square.tally.valid}
     )
     assert found.delta.n <= 2
+
+
+@pytest.mark.parametrize(("models", "said"), [(20, 19), (21, 1)])
+def test_an_axis_of_too_many_pairs_is_left_to_compare(made: Made, models: int, said: int) -> None:
+    (part,) = parts_of(gather([made(tasks=2, models=tuple(f"m{number:02}" for number in range(models)))]))
+    assert len(part.differences) == said
+    text = " ".join(differences(part).rows[0])
+    assert ("model: 210 pairs" in text and "compare BUNDLE --by model" in text) == (models > 20)
+
+
+def test_too_few_tasks_claim_nothing_and_none_are_no_comparison(made: Made) -> None:
+    def verdicts(**plan: Any) -> list[str]:
+        (part,) = parts_of(gather([made(**plan)]))
+        return [row[1] for row in differences(part).rows]
+
+    assert verdicts(tasks=2) == ["not distinguishable from noise (fewer than 6 tasks)"]
+    assert verdicts(tasks=2, missing=(0, 3)) == ["nothing may be compared"]
+    assert verdicts(tasks=2, models=("m",)) == verdicts(tasks=2, models=("m",), modes=("hinted", "navigation")) == []
+
+
+def test_scores_begin_with_the_arm_that_solved_most(made: Made) -> None:
+    skill = {"none": 0.0, "all": 1.0, "too": 1.0}
+    (part,) = parts_of(gather([made(tasks=3, models=tuple(skill), skill=skill)]))
+    assert [row[0] for row in scores(part).rows] == ["all", "too", "none"]
 
 
 def test_a_task_in_two_languages_stands_in_both_and_that_is_said(made: Made) -> None:
