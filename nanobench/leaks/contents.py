@@ -25,8 +25,8 @@ from nanobench.leaks.wrapped import DEB, PIP, inline, parts_of
 MAX_DEPTH = 8
 """How often something may be packed into something."""
 
-PIECE, OVERLAP = 16 << 20, 64 << 10
-"""A larger file is looked at in pieces that overlap."""
+PIECE, OVERLAP = 8 << 20, 64 << 10
+"""A larger file is looked at in pieces that overlap. Of a piece there are several copies at a time."""
 
 MOST_PACKED = 256 << 20
 """The largest zip or pack that is opened: they are not read forward."""

@@ -59,10 +59,16 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeyp
     assert [p.name for p in tmp_path.iterdir()] == ["f"]
 
 
-def test_a_missing_lock_cannot_tell_and_names_the_command(project: Project) -> None:
-    with pytest.raises(CannotTell) as refusal:
-        project.lock(TaskLock, "x")
-    assert refusal.value.hint == "nanobench lock x"
+def test_a_missing_lock_cannot_tell_and_names_the_command_or_the_tasks_that_are_known(project: Project) -> None:
+    def hint(name: str) -> str | None:
+        with pytest.raises(CannotTell) as refusal:
+            project.lock(TaskLock, name)
+        return refusal.value.hint
+
+    assert hint("x") == "known tasks: none"
+    (project.root / "tasks/x").mkdir(parents=True)
+    (project.root / "tasks/x/task.toml").touch()
+    assert (hint("x"), hint("y")) == ("nanobench lock x", "known tasks: x")
 
 
 def test_every_single_changed_byte_of_a_lock_is_refused_or_changes_its_meaning(task_lock: TaskLock) -> None:
