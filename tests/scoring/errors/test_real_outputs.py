@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -206,5 +207,6 @@ def test_what_a_command_printed_says(name: str) -> None:
 
 
 def test_outputs_name_no_place_of_the_machine_that_made_them() -> None:
+    places = (f"{Path.home()}/", f"{tempfile.gettempdir()}/", f"{Path.cwd()}/", "/home/", "/Users/")
     for path in (*DATA.glob("*.txt"), *DATA.glob("*.jsonl")):
-        assert not any(place in path.read_text() for place in ("/root/", "/tmp/", "/Users/", "/work/")), path
+        assert not any(place in path.read_text() for place in places), path
